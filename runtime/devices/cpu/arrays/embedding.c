@@ -24,13 +24,12 @@ static int check_ids(const Launch *l, const Operand *ids, int64_t rows) {
 KERNEL(embedding) {
     Operand w = input(l, 0), ids = input(l, 1);
     Result y = output(l, 0);
-    int64_t width = last_dim(w.type);
+    int64_t width = w.width;
     DimPart rows = input_part(l->call, 0, 0);
     int code = check_ids(l, &ids, rows.whole);
     if (code) return code;
     const int32_t *id = ids.at;
-#pragma omp parallel num_threads(threads_for(l, y.n))
-    EACH_OWN(k, ids.n) {
+    SHARE_OUT(l, y.n, k, ids.n) {
         int64_t row = id[k] - rows.from;
         bool own = row >= 0 && row < rows.count;
         for (int64_t i = 0; i < width; i += LANES)
@@ -61,10 +60,11 @@ static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, int64_t n) {
 
 /* The gradient of row `row` of w: the sum of dy's rows at the positions keys[first .. last). */
 VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t first, int64_t last,
-                           int64_t row, int64_t width, const Operand *acc, bool earlier) {
+                           int64_t row, const Operand *acc, bool earlier) {
+    int64_t width = dw.width;
     for (int64_t i = 0; i < width; i += LANES) {
         int64_t n = width - i;
-        V16 start = acc ? v_get(acc->at, acc->dtype, row * width + i, n) : v_all(0.0f);
+        V16 start = acc->at ? v_get(acc->at, acc->dtype, row * width + i, n) : v_all(0.0f);
         V16 sum = earlier ? v_all(0.0f) : start;
         for (int64_t k = first; k < last; k++) {
             int64_t position = (int64_t)(keys[k] & 0xffffffffu);
@@ -77,7 +77,7 @@ VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t 
 
 /* Runs of equal ids that begin in this thread's part of the keys. */
 static void sum_runs(const Launch *l, Operand dy, Result dw, DimPart rows, const uint64_t *keys,
-                     int64_t n, int64_t width, const Operand *acc) {
+                     int64_t n, const Operand *acc) {
     WorkRange r = my_range(n, 1);
     int64_t first = r.from;
     while (first > 0 && first < r.to && keys[first] >> 32 == keys[first - 1] >> 32) first++;
@@ -87,17 +87,14 @@ static void sum_runs(const Launch *l, Operand dy, Result dw, DimPart rows, const
         int64_t row = (int64_t)(keys[first] >> 32) - rows.from;
         bool padding = (int64_t)(keys[first] >> 32) + 1 == l->call->attr->padding;
         if (row >= 0 && row < rows.count && !padding)
-            sum_run(dy, dw, keys, first, last, row, width, acc, l->call->attr->earlier);
+            sum_run(dy, dw, keys, first, last, row, acc, l->call->attr->earlier);
         first = last;
     }
 }
 
 KERNEL(embedding_grad) {
-    Operand dy = input(l, 0), ids = input(l, 1), acc = {0};
+    Operand dy = input(l, 0), ids = input(l, 1), acc = input(l, 2);
     Result dw = output(l, 0);
-    bool accumulate = l->call->n_in > 2;
-    if (accumulate) acc = input(l, 2);
-    int64_t width = last_dim(dw.type);
     if (ids.n > INT32_MAX) return bad_operands(l);
     DimPart rows = output_part(l->call, 0, 0);
     int code = check_ids(l, &ids, rows.whole);
@@ -106,18 +103,17 @@ KERNEL(embedding_grad) {
     for (int64_t i = 0; i < ids.n; i++)
         keys[i] = (uint64_t)((const uint32_t *)ids.at)[i] << 32 | (uint64_t)i;
     keys = sort_keys(keys, keys + ids.n, ids.n);
-    bool in_place = accumulate && acc.at == dw.at;
     int64_t size = dtype_bytes(dw.dtype);
 #pragma omp parallel num_threads(threads_for(l, dw.n))
     {
         WorkRange r = my_range(dw.n, 64);
         size_t bytes = (size_t)((r.to - r.from) * size);
-        if (!accumulate)
+        if (!acc.at)
             memset(bytes_at(dw.at, r.from * size), 0, bytes);
-        else if (!in_place)
+        else if (acc.at != dw.at)
             memcpy(bytes_at(dw.at, r.from * size), bytes_at(acc.at, r.from * size), bytes);
 #pragma omp barrier
-        sum_runs(l, dy, dw, rows, keys, ids.n, width, accumulate ? &acc : NULL);
+        sum_runs(l, dy, dw, rows, keys, ids.n, &acc);
     }
     return 0;
 }
@@ -130,17 +126,14 @@ KERNEL(pick) {
     DimPart places = input_part(l->call, 0, x.type->rank - 1);
     int code = check_ids(l, &ids, places.whole);
     if (code) return code;
-    int64_t width = last_dim(x.type), count = last_dim(y.type);
+    int64_t width = x.width, count = y.width;
     const int32_t *id = ids.at;
-#pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange r = my_range(x.n / width, 1);
-        for (int64_t i = r.from * count; i < r.to * count; i++) {
-            int64_t place = id[i] - places.from;
-            bool own = place >= 0 && place < width;
-            float value = own ? element_load(x.at, x.dtype, i / count * width + place) : 0.0f;
-            element_store(y.at, y.dtype, i, value);
-        }
+    SHARE_OUT(l, y.n, row, x.rows)
+    for (int64_t i = row * count; i < (row + 1) * count; i++) {
+        int64_t place = id[i] - places.from;
+        bool own = place >= 0 && place < width;
+        float value = own ? element_load(x.at, x.dtype, row * width + place) : 0.0f;
+        element_store(y.at, y.dtype, i, value);
     }
     return 0;
 }
@@ -148,7 +141,7 @@ KERNEL(pick) {
 /* Sums of SUMS elements of a row at a time, so that each is rounded once. */
 enum { SUMS = 2048 };
 static void sum_picked(Operand dy, Result dx, DimPart places, const int32_t *id, int64_t row) {
-    int64_t width = places.count, count = last_dim(dy.type);
+    int64_t width = places.count, count = dy.width;
     float sum[SUMS];
     for (int64_t first = 0; first < width; first += SUMS) {
         int64_t n = MIN((int64_t)SUMS, width - first), low = places.from + first;
@@ -167,7 +160,7 @@ KERNEL(pick_grad) {
     DimPart places = output_part(l->call, 0, dx.type->rank - 1);
     int code = check_ids(l, &ids, places.whole);
     if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, dx.n + dy.n))
-    EACH_OWN(row, dx.n / last_dim(dx.type)) sum_picked(dy, dx, places, ids.at, row);
+    SHARE_OUT(l, dx.n + dy.n, row, dx.rows)
+    sum_picked(dy, dx, places, ids.at, row);
     return 0;
 }

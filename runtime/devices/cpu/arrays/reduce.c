@@ -17,15 +17,12 @@ VECTOR_INLINE V16 load_x(const void *context, int64_t row, int64_t column, int64
 
 /* (x [R, suffix], acc [suffix]?) -> [suffix] */
 KERNEL(sum_leading) {
-    Operand x = input(l, 0);
+    Operand x = input(l, 0), acc = input(l, 1);
     Result out = output(l, 0);
-    bool accumulate = l->call->n_in > 1;
     Type width = {.rank = 1, .dim = {x.type->pitch ? type_pitch(x.type) : out.n}};
     x.type = &width;
-    Operand acc = accumulate ? input(l, 1) : (Operand){0};
 #pragma omp parallel num_threads(threads_for(l, x.n))
-    sum_columns(my_range(out.n, TILE_COLUMNS), x.n / out.n, out, accumulate ? &acc : NULL, load_x,
-                &x);
+    sum_columns(my_range(out.n, TILE_COLUMNS), x.n / out.n, out, acc.at ? &acc : NULL, load_x, &x);
     return 0;
 }
 
@@ -74,8 +71,7 @@ KERNEL(mean_grad) {
     Result dx = output(l, 0);
     Along a = axes_along(dx.type, dy.type);
     int64_t n = a.n, inner = a.inner;
-#pragma omp parallel num_threads(threads_for(l, dx.n))
-    EACH_OWN(k, mean_blocks(&a)) {
+    SHARE_OUT(l, dx.n, k, mean_blocks(&a)) {
         MeanBlock b = mean_block(&a, k);
         V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
         if (inner == 1) fill_run(dx, k * n, n, share[0]);
@@ -112,8 +108,7 @@ KERNEL(sum_to) {
     bool rows = w.summed.n && w.summed.stride[w.summed.n - 1] == 1;
     int64_t side = rows || !w.kept.n ? 1 : w.kept.size[w.kept.n - 1]; /* results side by side */
     int64_t step = rows ? 1 : LANES, blocks = (side + step - 1) / step;
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    EACH_OWN(k, y.n / side * blocks) {
+    SHARE_OUT(l, x.n, k, y.n / side * blocks) {
         int64_t first = k / blocks * side + k % blocks * step;
         int64_t at = walk_place(&w.kept, first);
         if (rows)
@@ -239,12 +234,10 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
 static int sum_along(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    int64_t width = last_dim(x.type), rows = x.n / width;
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    EACH_OWN(row, rows) {
+    SHARE_OUT(l, x.n, row, x.rows) {
         double sum = 0;
-        for (int64_t i = 0; i < width; i++) {
-            int64_t at = row * width + (back ? width - 1 - i : i);
+        for (int64_t i = 0; i < x.width; i++) {
+            int64_t at = row * x.width + (back ? x.width - 1 - i : i);
             sum += (double)element_load(x.at, x.dtype, at);
             element_store(y.at, y.dtype, at, (float)sum);
         }

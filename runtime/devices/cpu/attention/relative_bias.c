@@ -21,8 +21,7 @@ KERNEL(relative_bias) {
     if (!bias_table(l->call->attr, w.type, bias.type, output_part(l->call, 0, 1),
                     output_part(l->call, 0, 2), &z))
         return bad_operands(l);
-#pragma omp parallel num_threads(threads_for(l, bias.n))
-    EACH_OWN(i, z.heads * z.t)
+    SHARE_OUT(l, bias.n, i, z.heads * z.t)
     for (int64_t k = 0; k < z.rows; k++) {
         WorkRange run = run_of(&z, k, i % z.t);
         V16 x = v_all(element_load(w.at, w.dtype, k * z.heads + i / z.t));

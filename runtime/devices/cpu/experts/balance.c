@@ -17,7 +17,8 @@
 #include "vector_math.h"
 
 /* softmax of a row of E logits; the sum of exponentials is in f64. */
-static void probabilities(const Operand *x, int64_t row, int64_t experts, float *p) {
+static void probabilities(const Operand *x, int64_t row, float *p) {
+    int64_t experts = x->width;
     float top = -__builtin_inff();
     for (int64_t e = 0; e < experts; e++) {
         float v = element_load(x->at, x->dtype, row * experts + e);
@@ -44,11 +45,11 @@ static int64_t in_units(float p) {
     return p == p ? (int64_t)((double)p * (double)((int64_t)1 << BALANCE_BITS) + 0.5) : 0;
 }
 
-static void add_up(const Operand *x, WorkRange rows, int64_t experts, int64_t *stats) {
+static void add_up(const Operand *x, WorkRange rows, int64_t *stats) {
     float p[MOST_EXPERTS];
-    int64_t sum[MOST_EXPERTS] = {0};
+    int64_t experts = x->width, sum[MOST_EXPERTS] = {0};
     for (int64_t row = rows.from; row < rows.to; row++) {
-        probabilities(x, row, experts, p);
+        probabilities(x, row, p);
         for (int64_t e = 0; e < experts; e++) sum[e] += in_units(p[e]);
     }
 #pragma omp critical(balance)
@@ -58,7 +59,7 @@ static void add_up(const Operand *x, WorkRange rows, int64_t experts, int64_t *s
 KERNEL(balance) {
     Operand x = input(l, 0), index = input(l, 1);
     Result out = output(l, 0);
-    int64_t experts = last_dim(x.type), tokens = x.n / experts;
+    int64_t experts = x.width, tokens = x.rows;
     int64_t *stats = out.at;
     const int32_t *chosen = index.at;
     memset(stats, 0, (size_t)out.n * sizeof *stats);
@@ -68,7 +69,7 @@ KERNEL(balance) {
         stats[chosen[i]]++;
     }
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))
-    add_up(&x, my_range(tokens, 1), experts, stats);
+    add_up(&x, my_range(tokens, 1), stats);
     stats[2 * experts] = tokens;
     stats[2 * experts + 1] = targets_in(input(l, 2), l->call->attr->ignore);
     return 0;
@@ -111,7 +112,7 @@ KERNEL(balance_loss) { return put_term(l, input(l, 0)); }
 KERNEL(balance_grad) {
     Operand x = input(l, 0), in = input(l, 1);
     Result out = output(l, 0);
-    int64_t experts = last_dim(x.type), tokens = x.n / experts;
+    int64_t experts = x.width;
     const int64_t *stats = in.at;
     double all = (double)stats[2 * experts], targets = (double)stats[2 * experts + 1];
     double factor =
@@ -120,9 +121,9 @@ KERNEL(balance_grad) {
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))
     {
         float p[MOST_EXPERTS];
-        EACH_OWN(row, tokens) {
+        EACH_OWN(row, x.rows) {
             double mean = 0.0;
-            probabilities(&x, row, experts, p);
+            probabilities(&x, row, p);
             for (int64_t e = 0; e < experts; e++) mean += (double)p[e] * (double)stats[e];
             for (int64_t e = 0; e < experts; e++)
                 element_store(out.at, out.dtype, row * experts + e,
@@ -151,13 +152,13 @@ KERNEL(average) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     int64_t *stats = out.at;
-    bool weighted = l->call->n_in > 2;
+    Operand targets = input(l, 1), weights = input(l, 2);
     int64_t calls = l->call->attr->count;
     add_elements(l, x, stats);
-    if (weighted) add_elements(l, input(l, 2), stats + AVERAGE_WORDS);
-    stats[AVERAGE_TARGETS] = targets_in(input(l, 1), l->call->attr->ignore);
+    if (weights.at) add_elements(l, weights, stats + AVERAGE_WORDS);
+    stats[AVERAGE_TARGETS] = targets_in(targets, l->call->attr->ignore);
     if (!calls) return 0;
-    if (input(l, 1).dtype != DT_I32) stats[AVERAGE_TARGETS] *= calls;
+    if (targets.dtype != DT_I32) stats[AVERAGE_TARGETS] *= calls;
     stats[out.n - 2] = 1;
     stats[out.n - 1] = calls;
     return 0;
@@ -203,10 +204,7 @@ KERNEL(average_grad) {
     double seed = factor * (double)loss_scale(l, 1), targets = (double)stats[AVERAGE_TARGETS];
     double divisor = divisor_of(stats, statistics_form(in.n));
     V16 slope = v_all(divisor == 0.0 ? 0.0f : (float)(seed / divisor * targets));
-#pragma omp parallel num_threads(threads_for(l, out.n))
-    {
-        WorkRange r = my_range(out.n, LANES);
-        for (int64_t i = r.from; i < r.to; i += LANES) v_put(out.at, out.dtype, i, r.to - i, slope);
-    }
+    SHARE_VECTORS(l, i, left, out.n)
+    v_put(out.at, out.dtype, i, left, slope);
     return 0;
 }

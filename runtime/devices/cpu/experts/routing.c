@@ -35,29 +35,19 @@ KERNEL(route) {
     return 0;
 }
 
-/* Rows of the experts' data and tokens: what the kernels below have in common. */
-typedef struct RoutedRows {
-    int64_t rows, tokens, width, count; /* rows = tokens * count */
-} RoutedRows;
-
-static RoutedRows routed_rows(const Type *rows, int64_t tokens_elements) {
-    int64_t width = last_dim(rows), n = type_elements(rows) / width,
-            tokens = tokens_elements / width;
-    return (RoutedRows){n, tokens, width, n / tokens};
-}
+/* Below: y has a row for each choice, x one for each token, which has `count` of them. */
 
 /* y of each row = x of its token, times p of its choice where that is there. */
 static int spread_tokens(const Launch *l, Operand x, const Operand *p, Operand order, Result y) {
-    RoutedRows r = routed_rows(y.type, x.n);
-    int code = check_indices(l, INDEX_CHOICE, order, r.rows);
+    int64_t count = y.rows / x.rows, width = y.width;
+    int code = check_indices(l, INDEX_CHOICE, order, y.rows);
     if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, y.n))
-    EACH_OWN(row, r.rows) {
-        int64_t choice = ((const int32_t *)order.at)[row], from = choice / r.count * r.width;
+    SHARE_OUT(l, y.n, row, y.rows) {
+        int64_t choice = ((const int32_t *)order.at)[row], from = choice / count * width;
         float weight = p ? element_load(p->at, p->dtype, choice) : 1.0f;
-        for (int64_t i = 0; i < r.width; i += LANES) {
-            V16 v = v_get(x.at, x.dtype, from + i, r.width - i);
-            v_put(y.at, y.dtype, row * r.width + i, r.width - i, p ? v * weight : v);
+        for (int64_t i = 0; i < width; i += LANES) {
+            V16 v = v_get(x.at, x.dtype, from + i, width - i);
+            v_put(y.at, y.dtype, row * width + i, width - i, p ? v * weight : v);
         }
     }
     return 0;
@@ -72,19 +62,18 @@ KERNEL(combine_grad_rows) {
 
 /* x of each token = the sum over its choices of its row, times p where that is there. */
 static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand place, Result x) {
-    RoutedRows r = routed_rows(y.type, x.n);
-    int code = check_indices(l, INDEX_ROW, place, r.rows);
+    int64_t count = y.rows / x.rows, width = y.width;
+    int code = check_indices(l, INDEX_ROW, place, y.rows);
     if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, y.n))
-    EACH_OWN(token, r.tokens)
-    for (int64_t i = 0; i < r.width; i += LANES) {
+    SHARE_OUT(l, y.n, token, x.rows)
+    for (int64_t i = 0; i < width; i += LANES) {
         V16 sum = v_all(0.0f);
-        for (int64_t c = token * r.count; c < (token + 1) * r.count; c++) {
-            int64_t from = ((const int32_t *)place.at)[c] * r.width;
-            V16 row = v_get(y.at, y.dtype, from + i, r.width - i);
+        for (int64_t c = token * count; c < (token + 1) * count; c++) {
+            int64_t from = ((const int32_t *)place.at)[c] * width;
+            V16 row = v_get(y.at, y.dtype, from + i, width - i);
             sum += p ? row * element_load(p->at, p->dtype, c) : row;
         }
-        v_put(x.at, x.dtype, token * r.width + i, r.width - i, sum);
+        v_put(x.at, x.dtype, token * width + i, width - i, sum);
     }
     return 0;
 }
@@ -99,16 +88,16 @@ KERNEL(combine) {
 KERNEL(combine_grad_weights) {
     Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
     Result dp = output(l, 0);
-    RoutedRows r = routed_rows(y.type, dx.n);
-    int code = check_indices(l, INDEX_ROW, place, r.rows);
+    int64_t count = y.rows / dx.rows, width = y.width;
+    int code = check_indices(l, INDEX_ROW, place, y.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        WorkRange mine = my_range(r.rows, 16);
+        WorkRange mine = my_range(y.rows, 16);
         for (int64_t c = mine.from; c < mine.to; c++)
             element_store(dp.at, dp.dtype, c,
-                          dot_product(&dx, c / r.count * r.width, &y,
-                                      ((const int32_t *)place.at)[c] * r.width, r.width));
+                          dot_product(&dx, c / count * width, &y,
+                                      ((const int32_t *)place.at)[c] * width, width));
     }
     return 0;
 }

@@ -45,26 +45,6 @@ VECTOR_INLINE float loss_of_row(const Operand *x, const TargetRows *t, int64_t r
     return (float)(t->z != 0.0 ? loss + t->z * log_sum * log_sum : loss);
 }
 
-KERNEL(cross_entropy_each) {
-    Operand logits = input(l, 0);
-    Result each = output(l, 0), lse = output(l, 1);
-    TargetRows t;
-    int code = take_targets(l, 0, &t);
-    if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, logits.n))
-    {
-        WorkRange r = my_range(t.n, 1);
-        float top = first_top(&logits, &t, r);
-        for (int64_t row = r.from; row < r.to; row++) {
-            double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
-            bool counts = t.targets[row] != t.ignore;
-            ((float *)lse.at)[row] = (float)log_sum;
-            ((float *)each.at)[row] = counts ? loss_of_row(&logits, &t, row, log_sum) : 0.0f;
-        }
-    }
-    return 0;
-}
-
 /* ---- the loss, if ranks share out the columns */
 
 /* Of columns [from, end) of a row; the exponentials of -inf alone have no largest one. */
@@ -87,8 +67,7 @@ KERNEL(cross_entropy_part) {
     if (code) return code;
     DimPart parts = output_part(l->call, 0, out.type->rank - 2);
     int64_t each = placement_share(t.whole, parts.whole);
-#pragma omp parallel num_threads(threads_for(l, logits.n))
-    EACH_OWN(k, t.n * parts.count) {
+    SHARE_OUT(l, logits.n, k, t.n * parts.count) {
         int64_t row = k / parts.count, from = MIN(k % parts.count * each, t.own);
         int64_t end = MIN(from + each, t.own), target = t.targets[row] - t.from;
         float *to = (float *)out.at + 3 * k;
@@ -197,8 +176,7 @@ static int slopes_of_rows(const Launch *l, uint32_t k, const Operand *dy, float 
     TargetRows t;
     int code = take_targets(l, k, &t);
     if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, logits.n))
-    EACH_OWN(row, t.n)
+    SHARE_OUT(l, logits.n, row, t.n)
     slope_of_row(&logits, &t, out, row, lse[row], true,
                  dy ? element_load(dy->at, dy->dtype, row) : seed);
     return 0;
@@ -214,16 +192,16 @@ KERNEL(cross_entropy_each_grad) {
     return slopes_of_rows(l, 1, &dy, 0.0f);
 }
 
-/* ---- losses: their sum; and of each row lse, or the slope, which may be written over it: row by
- * row, so that it comes from the nearest cache that holds it */
+/* ---- losses: their sum, or that of each row; and of each row lse, or the slope, which may be
+ * written over it: row by row, so that it comes from the nearest cache that holds it */
 
-static int losses_of_rows(const Launch *l, int64_t *words, float *lse, const Result *slope,
-                          float seed) {
+static int losses_of_rows(const Launch *l, int64_t *words, float *each, float *lse,
+                          const Result *slope, float seed) {
     Operand logits = input(l, 0);
     TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
-    memset(words, 0, EXACT_WORDS * sizeof *words);
+    if (words) memset(words, 0, EXACT_WORDS * sizeof *words);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         ExactSum sum = {0};
@@ -238,21 +216,27 @@ static int losses_of_rows(const Launch *l, int64_t *words, float *lse, const Res
                     losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
                     sum.count++;
                 }
+                if (each) each[row] = losses[row - first];
                 if (slope) slope_of_row(&logits, &t, *slope, row, (float)log_sum, false, seed);
             }
-            exact_push(&sum, losses, false);
+            if (words) exact_push(&sum, losses, false);
         }
-        exact_finish(&sum, words);
+        if (words) exact_finish(&sum, words);
     }
     return 0;
 }
 
-KERNEL(cross_entropy) { return losses_of_rows(l, l->call->out[0], l->call->out[1], NULL, 0.0f); }
+KERNEL(cross_entropy) {
+    return losses_of_rows(l, l->call->out[0], NULL, l->call->out[1], NULL, 0.0f);
+}
+KERNEL(cross_entropy_each) {
+    return losses_of_rows(l, NULL, l->call->out[0], l->call->out[1], NULL, 0.0f);
+}
 
 KERNEL(cross_entropy_both) {
     Result out = output(l, 0);
     float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
-    return losses_of_rows(l, l->call->out[1], NULL, &out, seed);
+    return losses_of_rows(l, l->call->out[1], NULL, NULL, &out, seed);
 }
 
 /* ---- mse: the difference is rounded to f32, its square is exact */
@@ -280,13 +264,8 @@ KERNEL(mse_grad) {
     Operand x = input(l, 0), target = input(l, 1);
     Result out = output(l, 0);
     float seed = __builtin_ldexpf(2.0f * loss_scale(l, 2), (int)l->call->attr->exponent);
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        WorkRange r = my_range(x.n, LANES);
-        for (int64_t i = r.from; i < r.to; i += LANES)
-            v_put(out.at, out.dtype, i, r.to - i,
-                  target_difference(&x, &target, i, r.to - i) * seed);
-    }
+    SHARE_VECTORS(l, i, left, x.n)
+    v_put(out.at, out.dtype, i, left, target_difference(&x, &target, i, left) * seed);
     return 0;
 }
 

@@ -22,9 +22,8 @@ static void softmax_row(const Operand *x, Result out, int64_t from, int64_t widt
 KERNEL(logsumexp) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
-    int64_t width = last_dim(x.type);
-#pragma omp parallel num_threads(threads_for(l, x.n * 4))
-    EACH_OWN(row, out.n) {
+    int64_t width = x.width;
+    SHARE_OUT(l, x.n * 4, row, out.n) {
         float top = row_top(&x, row * width, width);
         double sum = exp_sum(&x, row * width, width, top, -1, NULL, NULL);
         ((float *)out.at)[row] = (float)((double)top + log_f64(sum));
@@ -35,9 +34,8 @@ KERNEL(logsumexp) {
 KERNEL(logsumexp_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result out = output(l, 0);
-    int64_t width = last_dim(x.type);
-#pragma omp parallel num_threads(threads_for(l, x.n * 4))
-    EACH_OWN(row, y.n) {
+    int64_t width = x.width;
+    SHARE_OUT(l, x.n * 4, row, y.n) {
         float seed = element_load(dy.at, dy.dtype, row);
         for (int64_t i = 0; i < width; i += LANES) {
             V16 e = v_exp(v_get(x.at, x.dtype, row * width + i, width - i) -
@@ -51,10 +49,10 @@ KERNEL(logsumexp_grad) {
 KERNEL(softmax) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
-    int64_t width = last_dim(x.type);
+    int64_t width = x.width;
 #pragma omp parallel num_threads(threads_for(l, x.n * 4))
     {
-        WorkRange r = my_range(x.n / width, 1);
+        WorkRange r = my_range(x.rows, 1);
         float *kept = width + LANES <= SCRATCH_FLOATS ? thread_scratch(l->cpu) : NULL;
         for (int64_t row = r.from; row < r.to; row++)
             softmax_row(&x, out, row * width, width, kept);
@@ -75,9 +73,8 @@ static void slope_row(const Operand *dy, const Operand *y, Result out, int64_t f
 KERNEL(softmax_grad) {
     Operand dy = input(l, 0), y = input(l, 1);
     Result out = output(l, 0);
-    int64_t width = last_dim(y.type);
-#pragma omp parallel num_threads(threads_for(l, y.n))
-    EACH_OWN(row, y.n / width) slope_row(&dy, &y, out, row * width, width);
+    int64_t width = y.width;
+    SHARE_OUT(l, y.n, row, y.rows) slope_row(&dy, &y, out, row * width, width);
     return 0;
 }
 
@@ -106,11 +103,9 @@ static int32_t next_largest(const Operand *x, int64_t from, int64_t width, const
 KERNEL(topk) {
     Operand x = input(l, 0);
     Result y = output(l, 0), index = output(l, 1);
-    int64_t width = last_dim(x.type), count = last_dim(y.type);
-    int64_t rows = x.n / width;
+    int64_t width = x.width, count = y.width;
     int32_t *at = index.at;
-#pragma omp parallel num_threads(threads_for(l, x.n *count))
-    EACH_OWN(row, rows)
+    SHARE_OUT(l, x.n * count, row, x.rows)
     for (int64_t k = 0; k < count; k++) {
         int32_t *mine = at + row * count;
         mine[k] = next_largest(&x, row * width, width, mine, k);
@@ -123,19 +118,14 @@ KERNEL(topk) {
 KERNEL(topk_grad) {
     Operand dy = input(l, 0), index = input(l, 1);
     Result out = output(l, 0);
-    int64_t width = last_dim(out.type), count = last_dim(dy.type);
-    int64_t rows = out.n / width;
+    int64_t width = out.width, count = dy.width;
     const int32_t *at = index.at;
     for (int64_t i = 0; i < index.n; i++)
         if (at[i] < 0 || at[i] >= width)
             return index_error(l, INDEX_PLACE, (IndexPlace){i, 0}, at[i], width);
     memset(out.at, 0, (size_t)(out.n * dtype_bytes(out.dtype)));
-#pragma omp parallel num_threads(threads_for(l, dy.n))
-    {
-        WorkRange r = my_range(rows, 1);
-        for (int64_t i = r.from * count; i < r.to * count; i++)
-            element_store(out.at, out.dtype, i / count * width + at[i],
-                          element_load(dy.at, dy.dtype, i));
-    }
+    SHARE_OUT(l, dy.n, row, out.rows)
+    for (int64_t i = row * count; i < (row + 1) * count; i++)
+        element_store(out.at, out.dtype, row * width + at[i], element_load(dy.at, dy.dtype, i));
     return 0;
 }

@@ -49,8 +49,8 @@ typedef struct FactoredShard {
 } FactoredShard;
 
 /* all: every element that is held, not only those that no other rank counts. */
-static FactoredShard open_factored(const Launch *l, int scale, int64_t n, bool all) {
-    FactoredShard f = {l, group_of(l), {0, n}, l->call->in[scale], .clip_value = 0};
+static FactoredShard open_factored(const Launch *l, int64_t n, bool all) {
+    FactoredShard f = {l, group_of(l), {0, n}, l->call->in[2], .clip_value = 0};
     f.gradient_scale = (float)f.scale[SCALE_GRADIENT];
     f.clip_value = (float)l->call->attr->clip_value;
     if (!all)
@@ -206,7 +206,7 @@ static void sum_part(const FactoredShard *f, const Operand *g, const FactoredPar
 KERNEL(factored_sums) {
     Operand w = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    FactoredShard f = open_factored(l, 2, g.n, false);
+    FactoredShard f = open_factored(l, g.n, false);
     memset(out.at, 0, (size_t)out.n * sizeof(int64_t));
     bool squares = f.scale[SCALE_NORM] > 0.0; /* false too where it is not a number */
 #pragma omp parallel num_threads(threads_for(l, g.n))
@@ -250,18 +250,17 @@ static void mean_of_matrix(const FactoredPart *p, int64_t matrix, float *m, Work
 
 /* (m, sums, scale, step) -> m */
 KERNEL(factored_means) {
-    Operand old = input(l, 0), sums = input(l, 1), step = input(l, 3);
-    Result out = output(l, 0);
-    FactoredShard f = open_factored(l, 2, 0, true);
-    if (out.at != old.at) memcpy(out.at, old.at, (size_t)old.n * sizeof(float));
+    const double *step = l->call->in[3];
+    FactoredShard f = open_factored(l, 0, true);
+    launch_keep(l, 0, 0);
     if (f.scale[SCALE_APPLY] == 0.0) return 0;
     Means u = {.unit = ldexp(1.0, top_exponent(f.scale) - HIGH_BITS),
-               .weight = (float)((const double *)step.at)[STEP_FACTORED],
+               .weight = (float)step[STEP_FACTORED],
                .not_finite = f.scale[SCALE_FINITE] == 0.0};
     for (FactoredPart p = {0}; next_param(&f, &p);) {
         const FactorShape *s = &p.shape;
-        float *m = (float *)out.at + p.numbers;
-        const int64_t *w = (const int64_t *)sums.at + p.words;
+        float *m = (float *)l->call->out[0] + p.numbers;
+        const int64_t *w = (const int64_t *)l->call->in[1] + p.words;
         int64_t rows = s->matrices * s->rows, columns = s->matrices * s->columns;
 #pragma omp parallel for num_threads(threads_for(l, rows + columns))
         for (int64_t i = 0; i < rows + columns; i++)
@@ -305,7 +304,7 @@ static int64_t elements_together(const FactoredPart *p, int64_t e, int64_t to) {
 KERNEL(factored_rms) {
     Operand m = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    FactoredShard f = open_factored(l, 2, g.n, false);
+    FactoredShard f = open_factored(l, g.n, false);
     float eps = (float)l->call->attr->eps;
     memset(out.at, 0, (size_t)out.n * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, g.n))
@@ -340,8 +339,8 @@ KERNEL(adafactor) {
     Operand w = input(l, 0), g = input(l, 1), step = input(l, 3), m = input(l, 4);
     Operand sums = input(l, 5), rms = input(l, 6);
     Result out = output(l, 0);
-    FactoredShard f = open_factored(l, 2, g.n, true);
-    if (out.at != w.at) memmove(out.at, w.at, (size_t)type_bytes(l->call->out_type[0]));
+    FactoredShard f = open_factored(l, g.n, true);
+    launch_keep(l, 0, 0);
     if (f.scale[SCALE_APPLY] == 0.0) return 0;
     float eps = (float)l->call->attr->eps;
 #pragma omp parallel num_threads(threads_for(l, g.n))

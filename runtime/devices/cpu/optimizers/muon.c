@@ -56,13 +56,13 @@ static void move_runs(const Momentum *s, const MuonPart *q, WorkRange mine) {
 
 /* (m, g, scale) -> m, u */
 KERNEL(muon_momentum) {
-    Operand m = input(l, 0), g = input(l, 1), factors = input(l, 2);
-    Result to = output(l, 0), u = output(l, 1);
+    Operand m = input(l, 0);
+    Result u = output(l, 1);
     const PlanGroup *group = group_of(l);
-    const double *scale = factors.at;
+    const double *scale = l->call->in[2];
     const Attrs *attr = l->call->attr;
     memset(u.at, 0, (size_t)u.n * sizeof(float));
-    if (to.at != m.at) memmove(to.at, m.at, (size_t)type_bytes(m.type)); /* padding too */
+    launch_keep(l, 0, 0); /* padding too */
     if (scale[SCALE_APPLY] == 0.0) return 0;
     WorkRange mine = {0, m.n};
     if (group && group->split)
@@ -72,8 +72,8 @@ KERNEL(muon_momentum) {
     for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.n <= 0) continue;
         Momentum s = {m,
-                      g,
-                      to,
+                      input(l, 1),
+                      output(l, 0),
                       (float *)u.at + q.in_u,
                       (float)scale[SCALE_GRADIENT],
                       (float)attr->clip_value,
@@ -111,14 +111,8 @@ static double norm_of(const Launch *l, const Matrix *a, int64_t *words) {
 /* to = f x + h y */
 static void combine_matrices(const Launch *l, float *to, float f, const float *x, float h,
                              const float *y, int64_t n) {
-#pragma omp parallel num_threads(threads_for(l, n))
-    {
-        WorkRange r = my_range(n, 1024);
-        for (int64_t i = r.from; i < r.to; i += LANES) {
-            V16 a = v_get(x, DT_F32, i, r.to - i), b = v_get(y, DT_F32, i, r.to - i);
-            v_put(to, DT_F32, i, r.to - i, f * a + h * b);
-        }
-    }
+    SHARE_VECTORS(l, i, left, n)
+    v_put(to, DT_F32, i, left, f * v_get(x, DT_F32, i, left) + h * v_get(y, DT_F32, i, left));
 }
 
 /* One step of the iteration; X is then in a->x again. */
@@ -153,12 +147,8 @@ static int orthogonalize_matrix(const Launch *l, Matrix *a, float *work) {
     a->poly = a->gram + muon_part(a->least * a->least);
     double norm = norm_of(l, a, (int64_t *)(void *)work);
     float over = (float)(norm < MUON_LEAST_NORM ? MUON_LEAST_NORM : norm);
-#pragma omp parallel num_threads(threads_for(l, n))
-    {
-        WorkRange r = my_range(n, 1024);
-        for (int64_t i = r.from; i < r.to; i += LANES)
-            v_put(a->x, DT_F32, i, r.to - i, v_get(a->u, DT_F32, i, r.to - i) / over);
-    }
+    SHARE_VECTORS(l, i, left, n)
+    v_put(a->x, DT_F32, i, left, v_get(a->u, DT_F32, i, left) / over);
     bool good = true;
     for (int64_t k = 0; good && k < l->call->attr->steps; k++) good = iterate_once(l, a);
     return product_result(l, good);
@@ -191,15 +181,13 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
 
 /* (p, u, scale, step) -> p, work */
 KERNEL(muon) {
-    Operand w = input(l, 0), scale = input(l, 2);
-    Result out = output(l, 0);
     const PlanGroup *group = group_of(l);
     if (l->cpu->rehearsing) return 0;
-    if (out.at != w.at) memmove(out.at, w.at, (size_t)type_bytes(w.type));
-    if (((const double *)scale.at)[SCALE_APPLY] == 0.0) return 0;
+    launch_keep(l, 0, 0);
+    if (((const double *)l->call->in[2])[SCALE_APPLY] == 0.0) return 0;
     MuonPart q = {0};
     int code = 0;
-    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
+    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, input(l, 0).n, &q); k++)
         code = move_matrix(l, &q, l->call->in[3]);
     return code;
 }

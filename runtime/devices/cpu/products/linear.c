@@ -16,8 +16,7 @@ enum { STRIP_ROWS = 16, STRIP_COLUMNS = 4096 };
 
 /* Every row of c = bias. */
 static void spread_bias(const Launch *l, float *c, int64_t rows, int64_t pitch, Operand bias) {
-#pragma omp parallel num_threads(threads_for(l, rows *bias.n))
-    EACH_OWN(row, rows)
+    SHARE_OUT(l, rows * bias.n, row, rows)
     for (int64_t i = 0; i < bias.n; i += LANES)
         v_put(c, DT_F32, row * pitch + i, bias.n - i, v_get(bias.at, bias.dtype, i, bias.n - i));
 }
