@@ -7,6 +7,13 @@
 
 #include "util.h"
 
+bool text_take(const char **at, const char *text) {
+    size_t n = strlen(text);
+    if (strncmp(*at, text, n)) return false;
+    *at += n;
+    return true;
+}
+
 char *arena_strndup(Arena *a, const char *s, size_t n) {
     char *copy = arena_alloc(a, n + 1);
     if (n) memcpy(copy, s, n);

@@ -137,6 +137,8 @@ void *arena_alloc(Arena *a, size_t bytes) {
     return b + 1;
 }
 
+void *arena_ones(Arena *a, size_t bytes) { return memset(arena_alloc(a, bytes), 0xff, bytes); }
+
 void *arena_copy(Arena *a, const void *bytes, size_t n) {
     return n ? memcpy(arena_alloc(a, n), bytes, n) : NULL;
 }

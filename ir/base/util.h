@@ -74,7 +74,12 @@ void prefer_large_pages(void *at, size_t size);
 void *arena_copy(Arena *a, const void *bytes, size_t n); /* NULL for none */
 #define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+/* An array of -1, or of the largest number: of NO_INDEX, NO_VALUE, NO_OP, .. */
+#define arena_none(a, T, n) ((T *)arena_ones((a), sizeof(T) * (size_t)(n)))
+void *arena_ones(Arena *a, size_t bytes);
 
+/* strings.c: moves behind `text` if it stands at *at. */
+bool text_take(const char **at, const char *text);
 /* strings.c: text in an arena. */
 char *arena_strdup(Arena *a, const char *s);
 char *arena_strndup(Arena *a, const char *s, size_t n);

@@ -22,20 +22,13 @@ static const struct {
 
 static CutColumn columns[OP_COUNT];
 
-static bool take_text(const char **at, const char *text) {
-    size_t n = strlen(text);
-    if (strncmp(*at, text, n)) return false;
-    *at += n;
-    return true;
-}
-
 /* A letter, a letter with a star, or `...` of the signature. */
 static bool take_axis(const char **at, const Signature *s, SlotAxis *axis) {
     char letter = **at;
-    if (take_text(at, "...")) letter = '.';
+    if (text_take(at, "...")) letter = '.';
     if (!letter || letter == ' ') return false;
     if (letter != '.') (*at)++;
-    bool run = letter == '.' || take_text(at, "*");
+    bool run = letter == '.' || text_take(at, "*");
     const char *letters = run ? s->sequence : s->size;
     const char *found = memchr(letters, letter, run ? s->n_sequences : s->n_sizes);
     if (!found) return false;
@@ -70,28 +63,28 @@ static const char *parse_item(const char **at, const Signature *s, CutColumn *co
     item->letter = **at;
     item->with.kind = AXIS_NUMBER;
     if (!take_axis(at, s, &item->axis)) return "not a letter of the signature";
-    if (take_text(at, " with ") && (!take_axis(at, s, &item->with) ||
+    if (text_take(at, " with ") && (!take_axis(at, s, &item->with) ||
                                     item->axis.kind != AXIS_SIZE || item->with.kind != AXIS_SIZE))
         return "not two letters of the signature";
     for (uint32_t k = 0; k + 1u < column->n; k++)
         if (column->item[k].axis.kind == item->axis.kind &&
             column->item[k].axis.which == item->axis.which)
             return "a letter twice";
-    if (take_text(at, " sum"))
+    if (text_take(at, " sum"))
         item->sum = true;
-    else if (take_text(at, " over "))
+    else if (text_take(at, " over "))
         item->over = true;
-    else if (take_text(at, " merge"))
+    else if (text_take(at, " merge"))
         item->merge = true;
-    else if (!take_text(at, " each"))
+    else if (!text_take(at, " each"))
         return "neither each, sum, over nor merge";
     if (item->over && (item->with.kind != AXIS_NUMBER || !take_axis(at, s, &item->with) ||
                        item->axis.kind != AXIS_SIZE || item->with.kind != AXIS_SIZE))
         return "not two letters of the signature";
-    item->at = take_text(at, " at");
-    item->runs = take_text(at, " pairs") ? 2 : take_text(at, " runs") ? UINT8_MAX : 1;
+    item->at = text_take(at, " at");
+    item->runs = text_take(at, " pairs") ? 2 : text_take(at, " runs") ? UINT8_MAX : 1;
     if (item->runs > 1 && !item->at) return "pairs or runs without at";
-    item->padded = take_text(at, " padded");
+    item->padded = text_take(at, " padded");
     return item_fault(s, item);
 }
 
@@ -116,8 +109,8 @@ static const char *parse_linear(const char *at, const Signature *s, CutColumn *c
         uint8_t *mask = &column->linear[column->n_linear++];
         do fault = parse_operand(&at, s, mask);
         while (!fault && *at == ' ' && at[1] != '/' && *at++);
-    } while (!fault && take_text(&at, ", "));
-    if (!fault && take_text(&at, " / ")) fault = parse_operand(&at, s, &column->divisor);
+    } while (!fault && text_take(&at, ", "));
+    if (!fault && text_take(&at, " / ")) fault = parse_operand(&at, s, &column->divisor);
     return fault || !*at ? fault : "something left over";
 }
 
@@ -128,7 +121,7 @@ const char *cut_column_parse(OpKind kind, const char *cut, const char *linear, C
     if (cut) {
         if (column->rule) return "both CUT and CUT_BY";
         do fault = parse_item(&cut, s, column);
-        while (!fault && take_text(&cut, ", "));
+        while (!fault && text_take(&cut, ", "));
         if (!fault && *cut) fault = "something left over";
     }
     return fault || !linear ? fault : parse_linear(linear, s, column);

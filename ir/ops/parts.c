@@ -35,13 +35,6 @@ static _Noreturn void broken(const PartScan *c, const char *what) {
     BUG("the parts of %s: %s at \"%s\"", op_info[c->kind].name, what, c->at);
 }
 
-static bool take_text(PartScan *c, const char *text) {
-    size_t n = strlen(text);
-    if (strncmp(c->at, text, n)) return false;
-    c->at += n;
-    return true;
-}
-
 static PartName scan_name(PartScan *c) {
     PartName name = {""};
     size_t n = strspn(c->at, "abcdefghijklmnopqrstuvwxyz_");
@@ -83,15 +76,15 @@ static void scan_part(PartScan *c) {
     do {
         if (part->n_out == PART_RESULTS) broken(c, "too many results");
         part->out[part->n_out++] = scan_result(c);
-    } while (take_text(c, ", "));
-    if (!take_text(c, " = ")) broken(c, "no =");
+    } while (text_take(&c->at, ", "));
+    if (!text_take(&c->at, " = ")) broken(c, "no =");
     part->op = (uint16_t)op_by_name(scan_name(c).at);
-    if (part->op == OP_COUNT || !take_text(c, "(")) broken(c, "no op");
+    if (part->op == OP_COUNT || !text_take(&c->at, "(")) broken(c, "no op");
     do {
         if (part->n_in == PART_OPERANDS) broken(c, "too many operands");
         part->in[part->n_in++] = scan_operand(c);
-    } while (take_text(c, ", "));
-    if (!take_text(c, ")")) broken(c, "no )");
+    } while (text_take(&c->at, ", "));
+    if (!text_take(&c->at, ")")) broken(c, "no )");
 }
 
 static void scan_parts(OpKind kind) {
@@ -100,7 +93,7 @@ static void scan_parts(OpKind kind) {
     do {
         if (c.parts->n == MOST_PARTS) broken(&c, "too many parts");
         scan_part(&c);
-    } while (take_text(&c, "; "));
+    } while (text_take(&c.at, "; "));
     if (*c.at) broken(&c, "something left over");
     if (c.made != (1u << op_signature(kind)->out_max) - 1)
         broken(&c, "a result that nothing makes");

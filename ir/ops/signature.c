@@ -21,15 +21,8 @@ static _Noreturn void broken(const SignatureScan *c, const char *what) {
     BUG("the signature of %s: %s at \"%s\"", op_info[c->kind].name, what, c->at);
 }
 
-static bool take_text(SignatureScan *c, const char *text) {
-    size_t n = strlen(text);
-    if (strncmp(c->at, text, n)) return false;
-    c->at += n;
-    return true;
-}
-
 static void need_text(SignatureScan *c, const char *text) {
-    if (!take_text(c, text)) broken(c, text);
+    if (!text_take(&c->at, text)) broken(c, text);
 }
 
 static bool is_small(char ch) { return ch >= 'a' && ch <= 'z'; }
@@ -62,9 +55,9 @@ static void scan_axis(SignatureScan *c, Slot *slot) {
     if (slot->n_axes == MOST_AXES) broken(c, "too many axes");
     SlotAxis *axis = &slot->axis[slot->n_axes++];
     char letter = *c->at;
-    if (take_text(c, "...")) {
+    if (text_take(&c->at, "...")) {
         *axis = (SlotAxis){.kind = AXIS_SEQUENCE, .which = sequence_of(c, '.')};
-    } else if (take_text(c, "_")) {
+    } else if (text_take(&c->at, "_")) {
         axis->kind = AXIS_ANY;
     } else if (is_digit(letter)) {
         axis->kind = AXIS_NUMBER;
@@ -72,7 +65,7 @@ static void scan_axis(SignatureScan *c, Slot *slot) {
             axis->number = (uint16_t)(axis->number * 10 + (*c->at - '0'));
     } else if (is_small(letter) || is_capital(letter)) {
         c->at++;
-        if (take_text(c, "*"))
+        if (text_take(&c->at, "*"))
             *axis = (SlotAxis){.kind = AXIS_SEQUENCE, .which = sequence_of(c, letter)};
         else
             *axis = (SlotAxis){.kind = AXIS_SIZE, .which = size_of(c, letter)};
@@ -88,10 +81,10 @@ static void scan_axes(SignatureScan *c, Slot *slot) {
     need_text(c, "[");
     slot->any_shape = false;
     do scan_axis(c, slot);
-    while (take_text(c, ", "));
+    while (text_take(&c->at, ", "));
     copy_word(c, slot->axes, sizeof slot->axes - 1, start, (size_t)(c->at - start));
     strcat(slot->axes, "]");
-    slot->pitched = take_text(c, ":");
+    slot->pitched = text_take(&c->at, ":");
     need_text(c, "]");
 }
 
@@ -105,7 +98,7 @@ static bool scan_named_type(SignatureScan *c, Slot *slot) {
                  {"step", DT_F64, STEP_SLOTS},
                  {"scale", DT_F64, SCALE_SLOTS}};
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (!take_text(c, types[i].name)) continue;
+        if (!text_take(&c->at, types[i].name)) continue;
         slot->dtype = types[i].dtype;
         slot->any_shape = false;
         slot->n_axes = 1;
@@ -122,7 +115,7 @@ static void scan_dtype(SignatureScan *c, Slot *slot) {
     } words[] = {{"float", WANT_FLOAT}, {"any", WANT_ANY}, {"grad", WANT_GRAD}};
     if (scan_named_type(c, slot)) return;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (take_text(c, words[i].name)) {
+        if (text_take(&c->at, words[i].name)) {
             slot->dtype = words[i].dtype;
             return;
         }
@@ -139,7 +132,7 @@ static void scan_dtype(SignatureScan *c, Slot *slot) {
     if (slot->dtype == DT_NONE) broken(c, "no dtype");
     if (slot->dtype == DT_TOKEN) slot->any_shape = false;
     c->at += n;
-    if (!take_text(c, "(")) return;
+    if (!text_take(&c->at, "(")) return;
     slot->below = (int8_t)size_of(c, *c->at++);
     need_text(c, ")");
 }
@@ -152,12 +145,12 @@ static void scan_slot(SignatureScan *c, Slot *slot, bool result) {
     slot->dtype = result ? WANT_DEFAULT : WANT_FLOAT;
     slot->below = slot->same_as = -1;
     slot->any_shape = true;
-    if (take_text(c, ":")) scan_dtype(c, slot);
+    if (text_take(&c->at, ":")) scan_dtype(c, slot);
     if (*c->at == '[') scan_axes(c, slot);
-    slot->optional = take_text(c, "?");
-    slot->many = take_text(c, "*");
+    slot->optional = text_take(&c->at, "?");
+    slot->many = text_take(&c->at, "*");
     if (*c->at && *c->at != ' ') broken(c, "something left over");
-    take_text(c, " ");
+    text_take(&c->at, " ");
 }
 
 int signature_find(const Signature *s, const char *name) {
@@ -212,7 +205,7 @@ static void scan_signature(OpKind kind) {
         scan_slot(&c, &s->in[s->n_in++], false);
     }
     need_text(&c, "->");
-    take_text(&c, " ");
+    text_take(&c.at, " ");
     while (*c.at) {
         if (s->n_out == MOST_SLOTS) broken(&c, "too many results");
         Slot *slot = &s->out[s->n_out++];
