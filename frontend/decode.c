@@ -98,7 +98,7 @@ static ValueId whole_of(Decode *d, ValueId v) {
     if (d->place[v].kind != PLACE_CUT) return d->became[v];
     if (d->whole[v] != NO_VALUE) return d->whole[v];
     const Graph *g = d->e->graph;
-    Op op = g->ops.at[g->values.at[v].def];
+    Op op = *value_maker(g, v);
     Arena *a = g->scratch;
     ValueId *in = arena_array(a, ValueId, op.n_in + 1);
     Type *given = arena_array(a, Type, op.n_out + 1);
@@ -249,7 +249,7 @@ static bool has_rows(const Decode *d, ValueId v, const Place *p) {
 /* The input of which v repeats the entries along an axis; NO_VALUE: it does not. */
 static ValueId repeated_along(const Decode *d, ValueId v, int dim) {
     const Graph *g = d->e->graph;
-    const Op *op = &g->ops.at[g->values.at[v].def];
+    const Op *op = value_maker(g, v);
     if (op->kind != OP_expand || d->place[v].kind == PLACE_CUT) return NO_VALUE;
     const Type *from = type_now(d, op->in[0]);
     int at = dim - (type_now(d, v)->rank - from->rank);
@@ -450,8 +450,7 @@ bool decode_program(Elaboration *e) {
     d.needed = arena_array(g->scratch, bool, g->values.n);
     d.of_tokens = arena_array(g->scratch, bool, g->values.n);
     d.became = arena_array(g->scratch, ValueId, g->values.n);
-    d.whole = arena_array(g->scratch, ValueId, g->values.n);
-    for (uint32_t v = 0; v < g->values.n; v++) d.whole[v] = NO_VALUE;
+    d.whole = arena_none(g->scratch, ValueId, g->values.n);
     d.place = arena_array(g->scratch, Place, g->values.n);
     find_needed(&d, &train, logits);
     d.inputs = e->field_value[0];
@@ -460,7 +459,7 @@ bool decode_program(Elaboration *e) {
     const Place *p = &d.place[logits];
     int rank = type_now(&d, logits)->rank;
     if (p->kind != PLACE_CUT || p->dim != rank - 2) {
-        Op of = g->ops.at[g->values.at[logits].def];
+        Op of = *value_maker(g, logits);
         return refuse(&d, &of, "does not make logits for each position");
     }
     e->build.span = at;

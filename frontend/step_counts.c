@@ -24,10 +24,6 @@ typedef struct Before {
     int warnings;
 } Before;
 
-static const Op *maker_of(const Elaboration *e, ValueId v) {
-    return &e->graph->ops.at[e->graph->values.at[v].def];
-}
-
 static Program *program_of(Elaboration *e) { return &e->graph->programs.at[e->build.program]; }
 
 /* By value: what v is made of, v included. */
@@ -49,12 +45,12 @@ static bool *made_of(Elaboration *e, const ValueId *v, uint32_t n) {
 
 /* Has each micro-batch as many integers that are not that number? */
 static bool is_steady(const Elaboration *e, ValueId v, double ignore) {
-    const Op *op = maker_of(e, v);
+    const Op *op = value_maker(e->graph, v);
     const RunSettings *s = e->settings;
     const DataSource *d = e->training || !s->val.present ? &s->train : &s->val;
     bool all = true;
     for (; op->kind == OP_reshape || op->kind == OP_slice || op->kind == OP_to_float;
-         op = maker_of(e, op->in[0]))
+         op = value_maker(e->graph, op->in[0]))
         all &= op->kind != OP_slice;
     if (op->kind != OP_field || d->kind == SOURCE_NPY) return false;
     return d->denoising ? all : ignore < 0;
@@ -62,8 +58,8 @@ static bool is_steady(const Elaboration *e, ValueId v, double ignore) {
 
 static bool are_weights_steady(Elaboration *e, ValueId w) {
     if (w == NO_VALUE) return true;
-    const Op *op = maker_of(e, w);
-    const Op *number = op->kind == OP_unequal ? maker_of(e, op->in[1]) : NULL;
+    const Op *op = value_maker(e->graph, w);
+    const Op *number = op->kind == OP_unequal ? value_maker(e->graph, op->in[1]) : NULL;
     if (number && number->kind == OP_constant) return is_steady(e, op->in[0], number->attr->alpha);
     const bool *of = made_of(e, &w, 1);
     for (uint32_t i = 0; i < e->graph->fields.n; i++)

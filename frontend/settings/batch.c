@@ -310,17 +310,16 @@ bool declare_fields(Elaboration *e) {
 
 /* The batch field that a value is, directly or reshaped; or NO_INDEX. */
 static int32_t field_of(const Graph *g, ValueId value) {
-    const Op *def = &g->ops.at[g->values.at[value].def];
-    while (def->kind == OP_reshape) def = &g->ops.at[g->values.at[def->in[0]].def];
+    const Op *def = value_maker(g, value);
+    while (def->kind == OP_reshape) def = value_maker(g, def->in[0]);
     return def->kind == OP_field ? (int32_t)def->attr->index : NO_INDEX;
 }
 
 /* Lowers *below to the limit of the indices that the op takes from the field. */
 static void lower_id_limit(const Graph *g, const Op *op, int32_t field, int64_t *below) {
     const Signature *s = op_signature(op->kind);
-    Type types[MOST_SLOTS];
-    if (op->n_in > MOST_SLOTS) return;
-    for (uint32_t i = 0; i < op->n_in; i++) types[i] = g->values.at[op->in[i]].type;
+    Type few[FEW_TYPES];
+    const Type *types = op_types(g, op, few);
     for (uint32_t i = 0; i < op->n_in && i < s->n_in; i++) {
         if (s->in[i].below < 0 || field_of(g, op->in[i]) != field) continue;
         int64_t limit = op_index_limit(op->kind, op->n_in, types, i);

@@ -7,7 +7,6 @@
  * this.
  */
 #include "rules.h"
-#include "signature.h"
 
 typedef struct MatrixSearch {
     Graph *g;
@@ -19,13 +18,10 @@ typedef struct MatrixSearch {
 } MatrixSearch;
 
 static bool is_product(const Graph *g, const Op *op) {
-    Type in[MOST_SLOTS], out[MOST_SLOTS];
-    if (op->n_in > MOST_SLOTS ||
-        op->n_out > MOST_SLOTS) /* only products of experts have that many */
-        return op->kind == OP_experts_linear;
-    for (uint32_t k = 0; k < op->n_in; k++) in[k] = g->values.at[op->in[k]].type;
-    for (uint32_t k = 0; k < op->n_out; k++) out[k] = g->values.at[op->out + k].type;
-    return op_product_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out) > 0;
+    Type few[FEW_TYPES];
+    const Type *types = op_types(g, op, few);
+    return op_product_flops(op->kind, op->attr, (int)op->n_in, types, (int)op->n_out,
+                            types + op->n_in) > 0;
 }
 
 static void note_op_reads(MatrixSearch *m, const Op *op) {
@@ -48,7 +44,7 @@ static void find_heads(MatrixSearch *m, ValueId v) {
     vec_push(m->g->scratch, &open, v);
     while (open.n) {
         v = open.at[--open.n];
-        const Op *op = &m->g->ops.at[m->g->values.at[v].def];
+        const Op *op = value_maker(m->g, v);
         if (m->seen[v]) continue;
         m->seen[v] = true;
         bool product = is_product(m->g, op);
@@ -64,10 +60,9 @@ static void find_heads(MatrixSearch *m, ValueId v) {
 
 static MatrixSearch find_matrices(Graph *g, const Program *p) {
     MatrixSearch m = {.g = g,
-                      .param_of = arena_array(g->scratch, int32_t, g->values.n + 1),
+                      .param_of = arena_none(g->scratch, int32_t, g->values.n + 1),
                       .seen = arena_array(g->scratch, bool, g->values.n + 1),
                       .not_hidden = arena_array(g->scratch, bool, g->params.n + 1)};
-    for (uint32_t v = 0; v < g->values.n; v++) m.param_of[v] = NO_INDEX;
     for (uint32_t i = 0; i < p->ops.n; i++) note_op_reads(&m, &g->ops.at[p->ops.at[i]]);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];

@@ -123,6 +123,38 @@ ValueId emit_value(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const
     return op->out;
 }
 
+OpId op_emit_apart(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+                   const Type *given) {
+    OpId id = op_emit(b, kind, a, n_in, in, given);
+    b->g->programs.at[b->program].ops.n--;
+    return id;
+}
+
+OpId graph_copy_op(Graph *g, const Op *op, const ValueId *in) {
+    Op copy = *op; /* the table grows */
+    ValueId old = copy.out;
+    copy.in = arena_copy(g->arena, in, copy.n_in * sizeof *in);
+    copy.out = g->values.n;
+    for (uint32_t j = 0; j < copy.n_out; j++) {
+        Value v = g->values.at[old + j];
+        v.def = g->ops.n;
+        graph_add_value(g, &v);
+    }
+    return graph_add_op(g, &copy);
+}
+
+const Type *op_types(const Graph *g, const Op *op, Type few[FEW_TYPES]) {
+    uint32_t n = op->n_in + op->n_out;
+    Type *types = n <= FEW_TYPES ? few : arena_array(g->scratch, Type, n);
+    for (uint32_t k = 0; k < op->n_in; k++) types[k] = g->values.at[op->in[k]].type;
+    for (uint32_t k = 0; k < op->n_out; k++) types[op->n_in + k] = g->values.at[op->out + k].type;
+    return types;
+}
+
+bool op_same_origin(const Op *a, const Op *b) {
+    return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
+}
+
 void builder_like(Builder *b, const Op *op) {
     b->path = op->path;
     b->span = op->span;

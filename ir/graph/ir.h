@@ -253,6 +253,10 @@ typedef struct Graph {
 } Graph;
 
 /* The roles of the mesh, and whose program or stage it is: stages go round over the roles. */
+/* The op of which v is a result. */
+static inline const Op *value_maker(const Graph *g, ValueId v) {
+    return &g->ops.at[g->values.at[v].def];
+}
 static inline uint32_t graph_roles(const Graph *g) {
     return (uint32_t)mesh_stages(&g->policy.mesh);
 }
@@ -315,6 +319,16 @@ static inline int32_t group_shared(const Graph *g, const Group *group) {
 static inline bool group_is_copy(const Graph *g, const Group *group) {
     return g->params.at[group->params.at[0].param].copy_of != 0;
 }
+/* The sum over its parameters of a number that follows from their whole types. */
+static inline int64_t group_total(const Graph *g, const Group *group,
+                                  int64_t (*of)(const Type *whole)) {
+    int64_t n = 0;
+    for (uint32_t k = 0; k < group->params.n; k++) {
+        Type whole = group_whole_type(g, group, k);
+        n += of(&whole);
+    }
+    return n;
+}
 /* How many blocks of its parameters are quantized by a largest weight of their own. */
 static inline int64_t group_blocks(const Graph *g, const Group *group) {
     int64_t n = 0;
@@ -351,6 +365,11 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
 /* The same with a single result, returning that value. */
 ValueId emit_value(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
                    const Type *given);
+/* The same as op_emit, but the op is in no program's list yet. */
+OpId op_emit_apart(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+                   const Type *given);
+/* A copy of the op on other operands, with results of its own; it is in no list yet. */
+OpId graph_copy_op(Graph *g, const Op *op, const ValueId *in);
 /* The ops that follow have path, span, phase and unit of that one. */
 void builder_like(Builder *b, const Op *op);
 ValueId emit_state(Builder *b, int32_t state); /* as it is when the program starts */
@@ -394,6 +413,11 @@ uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *
  * (signature_dtype_is_free) any float dtype is right. NULL or a message. */
 const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
+/* The types of its operands, then of its results: in `few` if there is room for them. */
+enum { FEW_TYPES = 32 };
+const Type *op_types(const Graph *g, const Op *op, Type few[FEW_TYPES]);
+/* Do both stand at the same place of the model file and in the same module? */
+bool op_same_origin(const Op *a, const Op *b);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
 int op_alias_must(const Op *op, uint32_t j);
 /* Bytes from a value's address on that it may be in: all slots, since it is in one of them. */

@@ -100,7 +100,7 @@ MemoryPlace state_place(const Policy *p, const State *s) {
 }
 
 bool value_is_away(const Graph *g, ValueId v) {
-    const Op *def = &g->ops.at[g->values.at[v].def];
+    const Op *def = value_maker(g, v);
     if (def->kind == OP_evict) return true;
     return def->kind == OP_state &&
            state_place(&g->policy, &g->states.at[def->attr->index]) != PLACE_DEVICE;

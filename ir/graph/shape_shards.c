@@ -27,13 +27,8 @@ static const char *find_group(Infer *s, const Group **group) {
 /* u has room for all matrices of the group, of which a rank may have parts. */
 static const char *muon_direction(Infer *s, Type *u) {
     const Group *group;
-    int64_t n = 0;
     TRY(find_group(s, &group));
-    for (uint32_t i = 0; i < group->params.n; i++) {
-        Type t = group_whole_type(s->g, group, i);
-        n += muon_room(&t);
-    }
-    *u = type_of(DT_F32, 1, &n);
+    *u = infer_vector(DT_F32, group_total(s->g, group, muon_room));
     return NULL;
 }
 
@@ -57,24 +52,14 @@ const char *shape_muon(Infer *s) {
     return NULL;
 }
 
-/* What each parameter of the group adds to the lengths of m, sums and rms. */
-static const char *factor_lengths(Infer *s, int64_t *numbers, int64_t *words, int64_t *exact) {
-    const Group *group;
-    TRY(find_group(s, &group));
-    for (uint32_t i = 0; i < group->params.n; i++) {
-        Type t = group_whole_type(s->g, group, i);
-        *numbers += factor_numbers(&t);
-        *words += factor_words(&t);
-        *exact += EXACT_WORDS;
-    }
-    return NULL;
-}
-
 const char *shape_factored(Infer *s) {
-    int64_t length[3] = {0};
     static const char *const names[] = {"means", "sums", "rms"};
     const Signature *sig = op_signature(s->kind);
-    TRY(factor_lengths(s, &length[0], &length[1], &length[2]));
+    const Group *group;
+    TRY(find_group(s, &group));
+    const int64_t length[] = {group_total(s->g, group, factor_numbers),
+                              group_total(s->g, group, factor_words),
+                              group->params.n * EXACT_WORDS};
     for (int k = 0; k < 3; k++) {
         int in = signature_find(sig, names[k]), out = signature_find_result(sig, names[k]);
         const Type *t = in >= 0 ? &s->in[in] : out >= 0 ? &s->out[out] : NULL;

@@ -39,10 +39,8 @@ static bool number_op(Verify *v, OpId id, uint32_t *ops, uint32_t *values) {
 
 static bool number_all(Verify *v) {
     const Graph *g = v->g;
-    v->op_number = arena_array(v->arena, uint32_t, g->ops.n);
-    v->value_number = arena_array(v->arena, uint32_t, g->values.n);
-    if (g->ops.n) memset(v->op_number, 0xff, g->ops.n * sizeof *v->op_number);
-    if (g->values.n) memset(v->value_number, 0xff, g->values.n * sizeof *v->value_number);
+    v->op_number = arena_none(v->arena, uint32_t, g->ops.n);
+    v->value_number = arena_none(v->arena, uint32_t, g->values.n);
     uint32_t ops = 0, values = 0;
     for (uint32_t i = 0; i < g->programs.n; i++)
         for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++)
@@ -136,10 +134,10 @@ static bool check_results(Verify *v, const Op *op) {
 }
 
 static void check_types(Verify *v, const Op *op) {
-    for (uint32_t i = 0; i < op->n_in; i++) v->in[i] = verify_value(v, op->in[i])->type;
-    for (uint32_t j = 0; j < op->n_out; j++) v->out[j] = verify_value(v, op->out + j)->type;
-    const char *problem =
-        op_check_types(v->g, op->kind, op->attr, op->n_in, v->in, op->n_out, v->out, v->arena);
+    Type few[FEW_TYPES];
+    const Type *types = op_types(v->g, op, few);
+    const char *problem = op_check_types(v->g, op->kind, op->attr, op->n_in, types, op->n_out,
+                                         types + op->n_in, v->arena);
     if (problem) verify_broken(v, RULE_GRAPH_3, op, "%s", problem);
 }
 
@@ -231,24 +229,16 @@ static bool check_ops(Verify *v) {
     return v->broken == before;
 }
 
-static void find_sizes(Verify *v) {
-    const Graph *g = v->g;
-    uint32_t in = 1, out = 1;
-    for (uint32_t i = 0; i < g->ops.n; i++) {
-        in = MAX(in, g->ops.at[i].n_in);
-        if (v->op_number[i] != NO_OP) out = MAX(out, g->ops.at[i].n_out);
-    }
-    v->in = arena_array(v->arena, Type, in);
-    v->out = arena_array(v->arena, Type, out);
-    v->defined = arena_array(v->arena, uint32_t, g->values.n);
+static void make_tables(Verify *v) {
+    v->defined = arena_array(v->arena, uint32_t, v->g->values.n);
     v->fitting_mask = 63;
-    while (v->fitting_mask < 2 * g->ops.n) v->fitting_mask = 2 * v->fitting_mask + 1;
+    while (v->fitting_mask < 2 * v->g->ops.n) v->fitting_mask = 2 * v->fitting_mask + 1;
     v->fitting = arena_array(v->arena, OpId, v->fitting_mask + 1);
 }
 
 static void verify_all(Verify *v) {
     if (!verify_tables(v) || !number_all(v)) return;
-    find_sizes(v);
+    make_tables(v);
     verify_program_set(v);
     uint32_t number = 0;
     for (uint32_t i = 0; i < v->g->programs.n; i++) {

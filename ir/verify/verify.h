@@ -33,7 +33,6 @@ typedef struct Verify {
                               NO_SOUND_TYPE */
     OpId *fitting;         /* ops whose attributes and types were found to fit, + 1: a hash table */
     uint32_t fitting_mask;
-    Type *in, *out; /* of the op that is being checked */
 } Verify;
 
 /* verify_tables.c */

@@ -283,14 +283,9 @@ static bool role_fits(const Verify *v, const State *s) {
     case STATE_MOMENT4: return group && dtype_is_float(t->dtype) && s->split == group->layout.split;
     case STATE_PARAM:
         return group && t->dtype == group->master_dtype && s->split == group->layout.split;
-    case STATE_FACTORS: {
-        int64_t n = 0;
-        for (uint32_t k = 0; group && k < group->params.n; k++) {
-            Type whole = group_whole_type(g, group, k);
-            n += factor_numbers(&whole);
-        }
-        return group && t->dtype == DT_F32 && vector && t->dim[0] == n;
-    }
+    case STATE_FACTORS:
+        return group && t->dtype == DT_F32 && vector &&
+               t->dim[0] == group_total(g, group, factor_numbers);
     case STATE_GRADIENT: return group && dtype_is_float(t->dtype);
     case STATE_GATHERED:
         return group && dtype_is_sent(t->dtype) &&

@@ -90,16 +90,14 @@ static void make_states(Comm *c) {
     Graph *g = c->g;
     uint32_t n = g->groups.n;
     c->param_state = arena_array(g->scratch, int32_t, n);
-    c->copy_state = arena_array(g->scratch, int32_t, n);
-    c->gradient_state = arena_array(g->scratch, int32_t, n);
-    c->gathered_state = arena_array(g->scratch, int32_t, n);
-    c->largest_state = arena_array(g->scratch, int32_t, n);
+    c->copy_state = arena_none(g->scratch, int32_t, n);
+    c->gradient_state = arena_none(g->scratch, int32_t, n);
+    c->gathered_state = arena_none(g->scratch, int32_t, n);
+    c->largest_state = arena_none(g->scratch, int32_t, n);
     for (uint32_t i = 0; i < g->states.n; i++)
         if (g->states.at[i].role == STATE_PARAM) c->param_state[g->states.at[i].group] = (int32_t)i;
     for (uint32_t k = 0; k < n; k++) {
         Group group = g->groups.at[k];
-        c->copy_state[k] = c->largest_state[k] = NO_INDEX;
-        c->gradient_state[k] = c->gathered_state[k] = NO_INDEX;
         Residence gradient = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, k);
         Residence gathered = comm_gathered(c, BORDER_BETWEEN, group.unit);
         Residence master = comm_residence(c, RESIDENT_MASTER, BORDER_START, k);

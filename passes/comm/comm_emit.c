@@ -102,7 +102,7 @@ static void set_copy(CommEmitter *e, const Op *set_master) {
     if (s->role != STATE_PARAM || e->c->copy_state[k] == NO_INDEX) return;
     ValueId v = e->became[set_master->in[0]];
     Type t = type_of(g->groups.at[k].compute_dtype, 1, &g->groups.at[k].layout.shard);
-    bool made = makes_copy(e, &g->ops.at[g->values.at[v].def]);
+    bool made = makes_copy(e, value_maker(g, v));
     v = made ? e->copy[k] : emit_value(&e->b, OP_cast, NULL, 1, &v, &t);
     if (state_place(&g->policy, s) != PLACE_DEVICE) v = evict_of_window(e, v);
     emit_set_state(&e->b, e->c->copy_state[k], v);
@@ -235,7 +235,7 @@ static ValueId view_of(CommEmitter *e, ValueId old, int32_t p) {
     uint32_t stamp = (uint32_t)gather + 1;
     if (quantized && e->b.phase == PHASE_BACKWARD) stamp |= ANEW;
     if (e->view_gather[old] == stamp) return e->became[old];
-    Op def = g->ops.at[g->values.at[old].def];
+    Op def = *value_maker(g, old);
     Type t = g->values.at[old].type, shown = t;
     bool direct = def.kind == OP_param;
     bool cast = direct && comm_casts_parameters(e->c, (uint32_t)place->group);
@@ -265,7 +265,7 @@ static ValueId view_of(CommEmitter *e, ValueId old, int32_t p) {
 static ValueId source_of(CommEmitter *e, ValueId old) {
     const Graph *g = e->c->g;
     if (now(e, old) == NO_VALUE)
-        e->became[old] = emit_state(&e->b, (int32_t)g->ops.at[g->values.at[old].def].attr->index);
+        e->became[old] = emit_state(&e->b, (int32_t)value_maker(g, old)->attr->index);
     return now(e, old);
 }
 
@@ -287,7 +287,7 @@ static void see_step_scale(CommEmitter *e, const Op *op) {
 /* Is what the old value stands for in host memory when the update reads it? */
 static bool is_read_away(const CommEmitter *e, ValueId old) {
     const Graph *g = e->c->g;
-    const Op *def = &g->ops.at[g->values.at[old].def];
+    const Op *def = value_maker(g, old);
     if (def->kind != OP_gradient) return value_is_away(g, old);
     if (e->kind == PROGRAM_UPDATE) return value_is_away(g, e->became[old]);
     return comm_leaves(e, (uint32_t)def->attr->group);
@@ -295,7 +295,6 @@ static bool is_read_away(const CommEmitter *e, ValueId old) {
 
 static void find_windows(CommEmitter *e) {
     Graph *g = e->c->g;
-    for (uint32_t k = 0; k < g->groups.n; k++) e->norm[k] = NO_OP;
     for (uint32_t i = 0; i < e->parts->items.n && e->update; i++) {
         const Op *op = &g->ops.at[e->parts->items.at[i]];
         bool norm =
@@ -478,23 +477,19 @@ static CommEmitter begin_program(Comm *c, const SegmentedProgram *parts, Program
                      .entry = program_entry(kind),
                      .exit = program_exit(kind),
                      .b = {.g = g, .program = graph_add_program(g, kind), .path = ""}};
-    e.current = arena_array(a, int32_t, g->units.n);
-    e.ended = arena_array(a, int32_t, g->units.n);
-    for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = e.ended[u] = NO_INDEX;
+    e.current = arena_none(a, int32_t, g->units.n);
+    e.ended = arena_none(a, int32_t, g->units.n);
     e.flat = arena_array(a, ValueId, g->groups.n);
     e.shard = arena_array(a, ValueId, g->groups.n);
     e.copy = arena_array(a, ValueId, g->groups.n);
     e.largest = arena_array(a, ValueId, g->groups.n);
-    e.part = arena_array(a, ValueId, g->groups.n);
-    e.pack = arena_array(a, ValueId, g->groups.n);
+    e.part = arena_none(a, ValueId, g->groups.n);
+    e.pack = arena_none(a, ValueId, g->groups.n);
     e.contribution = arena_array(a, ValueId, g->groups.n);
-    for (uint32_t k = 0; k < g->groups.n; k++) e.part[k] = e.pack[k] = NO_VALUE;
-    e.pending_of = arena_array(a, int32_t, g->groups.n);
-    for (uint32_t k = 0; k < g->groups.n; k++) e.pending_of[k] = NO_INDEX;
+    e.pending_of = arena_none(a, int32_t, g->groups.n);
     e.view_gather = arena_array(a, uint32_t, n);
-    e.norm = arena_array(a, OpId, g->groups.n);
-    e.became = arena_array(a, ValueId, n);
-    for (uint32_t v = 0; v < n; v++) e.became[v] = NO_VALUE;
+    e.norm = arena_none(a, OpId, g->groups.n);
+    e.became = arena_none(a, ValueId, n);
     return e;
 }
 

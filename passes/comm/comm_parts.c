@@ -173,7 +173,6 @@ static void find_early(const Comm *c, SegmentedProgram *parts) {
 static void segment_program(const Comm *c, SegmentedProgram *parts, const Program *p) {
     const Graph *g = c->g;
     uint32_t *segment = arena_array(g->scratch, uint32_t, g->values.n);
-    for (uint32_t v = 0; v < g->values.n; v++) parts->view[v] = parts->shard[v] = NO_INDEX;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (!is_computation(c, parts, op)) continue;
@@ -332,10 +331,10 @@ static void find_gathers(const Comm *c, SegmentedProgram *parts) {
 
 /* The parameter itself, of a reshape of one. */
 static ValueId unshaped(const Graph *g, ValueId v) {
-    const Op *def = &g->ops.at[g->values.at[v].def];
+    const Op *def = value_maker(g, v);
     while (def->kind == OP_reshape) {
         v = def->in[0];
-        def = &g->ops.at[g->values.at[v].def];
+        def = value_maker(g, v);
     }
     return v;
 }
@@ -380,10 +379,9 @@ SegmentedProgram comm_segment(Comm *c, const Program *p) {
     SegmentedProgram parts = {.kind = p->kind,
                               .n_values = c->g->values.n,
                               .kept = arena_array(c->g->scratch, bool, c->g->units.n),
-                              .view = arena_array(c->g->scratch, int32_t, c->g->values.n),
-                              .shard = arena_array(c->g->scratch, int32_t, c->g->values.n),
-                              .bucket = arena_array(c->g->scratch, int32_t, c->g->groups.n)};
-    for (uint32_t k = 0; k < c->g->groups.n; k++) parts.bucket[k] = NO_INDEX;
+                              .view = arena_none(c->g->scratch, int32_t, c->g->values.n),
+                              .shard = arena_none(c->g->scratch, int32_t, c->g->values.n),
+                              .bucket = arena_none(c->g->scratch, int32_t, c->g->groups.n)};
     segment_program(c, &parts, p);
     find_gathers(c, &parts);
     find_done(c, &parts);

@@ -15,21 +15,9 @@
 
 void comm_clone(CommEmitter *e, const Op *old, const ValueId *in) {
     Graph *g = e->c->g;
-    Op op = *old;
-    OpId id = g->ops.n;
-    op.in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
-    if (op.n_in) memcpy(op.in, in, op.n_in * sizeof *in);
-    op.out = g->values.n;
-    for (uint32_t j = 0; j < op.n_out; j++) {
-        Value v = {.type = g->values.at[old->out + j].type,
-                   .placement = g->values.at[old->out + j].placement,
-                   .def = id,
-                   .result = j,
-                   .address = NO_ADDRESS};
-        e->became[old->out + j] = op.out + j;
-        graph_add_value(g, &v);
-    }
-    graph_add_op(g, &op);
+    uint32_t first = old->out, n = old->n_out; /* old may be in the table, which grows */
+    OpId id = graph_copy_op(g, old, in);
+    for (uint32_t j = 0; j < n; j++) e->became[first + j] = g->ops.at[id].out + j;
     vec_push(g->arena, &g->programs.at[e->b.program].ops, id);
 }
 

@@ -70,9 +70,7 @@ static AxisSet partial_axes(const Graph *g, const Op *op) {
     return (is_made_by_all ? 0 : samples | group->layout.split) | group->cut;
 }
 
-static int16_t stage_of(const Graph *g, const Partial *p) {
-    return g->ops.at[g->values.at[p->old].def].stage;
-}
+static int16_t stage_of(const Graph *g, const Partial *p) { return value_maker(g, p->old)->stage; }
 
 /* One collective for those of the pending sums that are over the same axes as the first, on the
  * ranks of the same stage; the others stay. */

@@ -41,7 +41,7 @@ static void fuse_sum(Rewrite *r, uint32_t i, OpId place) {
     const Op *weight = rewrite_op(r, i);
     if (weight->n_in != 2 || place == NO_OP || r->gone[place]) return;
     const Op *sum = &r->g->ops.at[place];
-    if (!rewrite_same_origin(weight, sum) || r->g->values.at[sum->out].type.rank != 1 ||
+    if (!op_same_origin(weight, sum) || r->g->values.at[sum->out].type.rank != 1 ||
         !rewrite_is_before(r, weight->in[1], r->position[place]))
         return;
     Fused f = {.kind = OP_linear_grad_weight_bias, .place = place, .source = rewrite_id(r, i)};
@@ -62,8 +62,6 @@ static void visit(Rewrite *r, uint32_t i, void *sums) {
 }
 
 bool pass_fuse_backward(Graph *g) {
-    OpId *sum = arena_array(g->scratch, OpId, g->values.n + 1);
-    for (uint32_t v = 0; v < g->values.n; v++) sum[v] = NO_OP;
-    rewrite_programs(g, visit, sum);
+    rewrite_programs(g, visit, arena_none(g->scratch, OpId, g->values.n + 1));
     return true;
 }

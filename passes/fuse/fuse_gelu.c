@@ -20,7 +20,7 @@
 
 /* Is its weight cut along the dimension that it sums over? */
 static bool sums_over_ranks(const Graph *g, const Op *linear) {
-    const Op *weight = &g->ops.at[g->values.at[linear->in[1]].def];
+    const Op *weight = value_maker(g, linear->in[1]);
     if (weight->kind != OP_param) return false;
     const TensorCut *cut = &g->params.at[weight->attr->index].cut;
     return cut->axes && cut->dim == 1;

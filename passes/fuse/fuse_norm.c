@@ -72,7 +72,7 @@ static void fuse_forward(Rewrite *r, const Norm *kind, uint32_t i) {
 /* ---- backward */
 
 static bool is_weight_of(const Norm *kind, const Op *op, const Op *dx) {
-    if (op->kind != kind->by_weight || !rewrite_same_origin(op, dx) || op->in[0] != dx->in[0] ||
+    if (op->kind != kind->by_weight || !op_same_origin(op, dx) || op->in[0] != dx->in[0] ||
         op->in[1] != dx->in[1])
         return false;
     for (uint32_t k = 0; k < kind->statistics; k++)
@@ -81,7 +81,7 @@ static bool is_weight_of(const Norm *kind, const Op *op, const Op *dx) {
 }
 
 static bool is_bias_of(const Rewrite *r, const Op *op, const Op *dx) {
-    return op->kind == OP_sum_leading && rewrite_same_origin(op, dx) && op->n_in == 1 &&
+    return op->kind == OP_sum_leading && op_same_origin(op, dx) && op->n_in == 1 &&
            op->in[0] == dx->in[0] && same_dims(r, op->out, dx->in[2]);
 }
 

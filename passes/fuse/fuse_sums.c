@@ -29,13 +29,9 @@ typedef struct FuseSums {
     ValueId *became; /* by value of the old list */
 } FuseSums;
 
-static const Op *maker(const FuseSums *f, ValueId v) {
-    return &f->g->ops.at[f->g->values.at[v].def];
-}
-
 /* Can the op that makes operand k of the pack add it to what is there? */
 static bool can_add(const FuseSums *f, const Op *pack, uint32_t k) {
-    const Op *op = maker(f, pack->in[k]);
+    const Op *op = value_maker(f->g, pack->in[k]);
     return op_info[op->kind].attrs & A_earlier && op->out == pack->in[k] &&
            op->n_in + 1u == op_signature(op->kind)->in_max && f->readers[pack->in[k]] == 1;
 }
@@ -44,7 +40,7 @@ static void find_sum(FuseSums *f, OpId id) {
     const Graph *g = f->g;
     const Op *sum = &g->ops.at[id];
     if (sum->n_in != 2) return;
-    const Op *kept = maker(f, sum->in[0]), *pack = maker(f, sum->in[1]);
+    const Op *kept = value_maker(f->g, sum->in[0]), *pack = value_maker(f->g, sum->in[1]);
     bool alone = f->readers[sum->in[0]] == 1 && f->readers[sum->in[1]] == 1;
     if (kept->kind != OP_state || pack->kind != OP_pack || !alone ||
         !type_equal(&g->values.at[kept->out].type, &g->values.at[pack->out].type))
@@ -67,7 +63,7 @@ static void find_sum(FuseSums *f, OpId id) {
 static ValueId emit_part(FuseSums *f, Builder *b, OpId pack_id, uint32_t k) {
     const Op pack = f->g->ops.at[pack_id];
     const Group *group = &f->g->groups.at[pack.attr->group];
-    int64_t state = maker(f, f->g->ops.at[f->sum[pack_id]].in[0])->attr->index;
+    int64_t state = value_maker(f->g, f->g->ops.at[f->sum[pack_id]].in[0])->attr->index;
     Type t = f->g->values.at[pack.in[k]].type;
     ValueId kept = emit_state(b, (int32_t)state);
     Attrs a = {.offset = group->params.at[k].offset * dtype_bytes(t.dtype)};
@@ -141,13 +137,12 @@ bool pass_fuse_sums(Graph *g) {
     FuseSums f = {.g = g,
                   .n_values = g->values.n,
                   .readers = arena_array(a, uint32_t, g->values.n + 1),
-                  .sum = arena_array(a, OpId, g->ops.n + 1),
-                  .pack = arena_array(a, OpId, g->ops.n + 1),
+                  .sum = arena_none(a, OpId, g->ops.n + 1),
+                  .pack = arena_none(a, OpId, g->ops.n + 1),
                   .part = arena_array(a, uint32_t, g->ops.n + 1),
                   .dropped = arena_array(a, bool, g->ops.n + 1),
                   .became = arena_array(a, ValueId, g->values.n + 1)};
     for (uint32_t v = 0; v < g->values.n; v++) f.became[v] = v;
-    for (uint32_t i = 0; i < g->ops.n; i++) f.sum[i] = f.pack[i] = NO_OP;
     for (f.program = 0; f.program < g->programs.n; f.program++) fuse_program(&f);
     return true;
 }

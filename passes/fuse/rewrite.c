@@ -91,7 +91,3 @@ void rewrite_programs(Graph *g, void (*visit)(Rewrite *r, uint32_t position, voi
         rewrite_end(&r);
     }
 }
-
-bool rewrite_same_origin(const Op *a, const Op *b) {
-    return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
-}

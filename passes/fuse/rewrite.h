@@ -49,7 +49,5 @@ void rewrite_end(Rewrite *r);
 /* Rewrites every program; `visit` gets the positions of its ops, ascending. */
 void rewrite_programs(Graph *g, void (*visit)(Rewrite *r, uint32_t position, void *context),
                       void *context);
-/* Do both stand at the same place of the model file and in the same module? */
-bool rewrite_same_origin(const Op *a, const Op *b);
 
 #endif

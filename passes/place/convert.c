@@ -22,7 +22,7 @@ void place_set(PlacePass *p, ValueId v, ValueId old, const ValuePlace *at) {
 }
 
 static bool is_made_again(const PlacePass *p, ValueId v) {
-    return p->g->ops.at[p->g->values.at[v].def].recomputed;
+    return value_maker(p->g, v)->recomputed;
 }
 
 /* v: what became of n values old; then the results, in their place. */

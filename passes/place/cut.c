@@ -110,10 +110,8 @@ static OpCuts *cuts_of(CutPass *c, OpId id) {
     OpCuts *all = &c->ops[id];
     if (all->cut) return all;
     Arena *a = c->g->scratch;
-    Type *types = arena_array(a, Type, op->n_in + op->n_out + 1);
-    for (uint32_t k = 0; k < op->n_in; k++) types[k] = c->g->values.at[op->in[k]].type;
-    for (uint32_t k = 0; k < op->n_out; k++)
-        types[op->n_in + k] = c->g->values.at[op->out + k].type;
+    Type few[FEW_TYPES];
+    const Type *types = op_types(c->g, op, few);
     CutOp asked = {.kind = op->kind,
                    .attr = op->attr,
                    .n_in = op->n_in,

@@ -90,7 +90,7 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
     for (int kind = PARAMETERS; kind <= ROWS; kind++)
         for (uint32_t i = 0; i < op->n_in; i++) {
             const ValuePlace *at = &p->place[op->in[i]];
-            const Op *def = &p->g->ops.at[p->g->values.at[op->in[i]].def];
+            const Op *def = value_maker(p->g, op->in[i]);
             int own = at->rows ? ROWS : def->kind == OP_param ? PARAMETERS : OTHERS;
             if (at->place.kind != PLACE_CUT || own != kind) continue;
             if (!cuts) n_cuts = find_cuts(p, op, &cuts);
@@ -398,7 +398,7 @@ static bool has_bit(uint32_t bits, uint32_t i) { return i < 32 && bits >> i & 1;
 static ValueId term_of(PlacePass *p, ValueId v) {
     const ValuePlace term = {.place.kind = PLACE_PARTIAL};
     if (p->term[v] != NO_VALUE) return p->term[v];
-    Op def = p->g->ops.at[p->g->values.at[v].def]; /* a copy: the table grows */
+    Op def = *value_maker(p->g, v); /* a copy: the table grows */
     CHECK(def.kind == OP_all_gather_part || def.kind == OP_slice);
     ValueId of = def.in[v - def.out], in = is_partial(p, of) ? p->became[of] : term_of(p, of);
     OpId id = op_emit(&p->b, def.kind, def.attr, 1, &in, NULL);
@@ -449,16 +449,11 @@ static void place_program(PlacePass *p, uint32_t program) {
     p->b = (Builder){.g = g, .program = program};
     for (uint32_t k = 0; k < n; k++) {
         Op op = g->ops.at[old[k]]; /* a copy: the table grows */
-        uint32_t values = op.n_in + op.n_out;
-        OldOp mine = {op.kind, op.attr, op.recomputed, op.n_in, op.n_out, op.in, NULL, NULL};
+        Type few[FEW_TYPES], *types = arena_copy(g->scratch, op_types(g, &op, few),
+                                                 (op.n_in + op.n_out) * sizeof *types);
         ValueId *out = arena_array(g->scratch, ValueId, op.n_out + 1);
-        mine.type = arena_array(g->scratch, Type, values + 1);
-        for (uint32_t i = 0; i < op.n_in; i++) mine.type[i] = g->values.at[op.in[i]].type;
-        for (uint32_t j = 0; j < op.n_out; j++) {
-            out[j] = op.out + j;
-            mine.type[op.n_in + j] = g->values.at[out[j]].type;
-        }
-        mine.out = out;
+        for (uint32_t j = 0; j < op.n_out; j++) out[j] = op.out + j;
+        OldOp mine = {op.kind, op.attr, op.recomputed, op.n_in, op.n_out, op.in, out, types};
         builder_like(&p->b, &op);
         read_as_before(p, &mine, old[k]);
     }
@@ -478,8 +473,7 @@ static bool place_axis(Graph *g, int axis, AxisSet after, bool tells) {
     uint32_t n = g->values.n;
     p.place = arena_array(g->scratch, ValuePlace, n + 1);
     p.became = arena_array(g->scratch, ValueId, n + 1);
-    p.term = arena_array(g->scratch, ValueId, n + 1);
-    for (uint32_t v = 0; v <= n; v++) p.term[v] = NO_VALUE;
+    p.term = arena_none(g->scratch, ValueId, n + 1);
     p.first = arena_array(g->scratch, uint32_t, n + 1);
     p.terms = arena_array(g->scratch, uint32_t, g->ops.n + 1);
     Converted none = {0};

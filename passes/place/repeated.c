@@ -7,8 +7,6 @@
  */
 #include "place.h"
 
-#include <string.h>
-
 typedef struct Readers {
     const Graph *g;
     Repeated all;
@@ -27,10 +25,6 @@ static bool equal_ops(const Readers *r, const Op *a, const Op *b) {
     return same;
 }
 
-static bool same_origin(const Op *a, const Op *b) {
-    return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
-}
-
 static bool is_repeated(const Op *op) {
     return op->recomputed || (op->kind == OP_all_gather_part && op->phase == PHASE_BACKWARD);
 }
@@ -41,7 +35,7 @@ static OpId find_equal(const Readers *r, const Op *op) {
         const Op *other = &r->g->ops.at[id];
         if (!equal_ops(r, op, other)) continue;
         found = id;
-        if (same_origin(op, other)) break;
+        if (op_same_origin(op, other)) break;
     }
     return found;
 }
@@ -67,14 +61,13 @@ Repeated find_repeated(Graph *g, uint32_t program) {
     const Program *p = &g->programs.at[program];
     uint32_t n = g->values.n;
     Readers r = {.g = g,
-                 .all = {.value = arena_array(g->scratch, ValueId, n + 1),
-                         .op = arena_array(g->scratch, OpId, g->ops.n + 1)},
+                 .all = {.value = arena_none(g->scratch, ValueId, n + 1),
+                         .op = arena_none(g->scratch, OpId, g->ops.n + 1)},
                  .same = arena_array(g->scratch, ValueId, n + 1),
-                 .first = arena_array(g->scratch, OpId, n + 1),
+                 .first = arena_none(g->scratch, OpId, n + 1),
                  .next = arena_array(g->scratch, OpId, g->ops.n + 1)};
     bool any = false;
-    for (uint32_t v = 0; v <= n; v++) r.all.value[v] = NO_VALUE, r.same[v] = v, r.first[v] = NO_OP;
-    for (uint32_t k = 0; k < g->ops.n; k++) r.all.op[k] = NO_OP;
+    for (uint32_t v = 0; v <= n; v++) r.same[v] = v;
     for (uint32_t i = 0; i < p->ops.n; i++) any |= is_repeated(&g->ops.at[p->ops.at[i]]);
     for (uint32_t i = 0; any && i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];

@@ -78,7 +78,7 @@ static void find_needs(Edges *e, const Op *op) {
     bool ends = op->kind == OP_reshard || op->kind == OP_free;
     if (stream_runs_ahead(op->stream)) e->need[STREAM_COMPUTE] = e->worked;
     for (uint32_t k = 0; k < op->n_in; k++) {
-        const Op *maker = &e->g->ops.at[e->g->values.at[op->in[k]].def];
+        const Op *maker = value_maker(e->g, op->in[k]);
         if (maker->kind != OP_state)
             e->need[maker->stream] = MAX(e->need[maker->stream], e->place[maker->row]);
         if (ends) wait_for_accesses(e, e->occupant[row_of(e, op->in[k])]);

@@ -299,10 +299,10 @@ static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
 /* Is what set_state keeps made where the state's old value is? */
 static bool is_in_place(const Graph *g, const Op *set) {
     ValueId v = set->in[0];
-    const Op *def = &g->ops.at[g->values.at[v].def];
+    const Op *def = value_maker(g, v);
     for (int k; (k = op_alias_must(def, g->values.at[v].result)) >= 0;) {
         v = def->in[k];
-        def = &g->ops.at[g->values.at[v].def];
+        def = value_maker(g, v);
     }
     return def->kind == OP_state && def->attr->index == set->attr->index;
 }
@@ -430,7 +430,7 @@ static void find_reads(Copies *c, const Graph *g, const Program *p) {
             *base_of(c, op->out + k) = view ? *base_of(c, op->in[0]) : op->out + k;
         for (uint32_t k = 0; k < op->n_in && !view; k++) {
             ValueId base = *base_of(c, op->in[k]);
-            const Op *def = &g->ops.at[g->values.at[base].def];
+            const Op *def = value_maker(g, base);
             *last_read(c, base) = i;
             if (def->kind == OP_state && op->kind != OP_set_state)
                 c->state_read[def->attr->index] = i;
@@ -443,7 +443,7 @@ static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i
     const OpInfo *o = &op_info[op->kind];
     ValueId base = *base_of(c, op->in[k]);
     if (op->kind == OP_set_state) {
-        const Op *def = &g->ops.at[g->values.at[base].def];
+        const Op *def = value_maker(g, base);
         bool own = def->kind == OP_state && def->attr->index == op->attr->index;
         /* the state's old contents are still read when the new ones are written */
         return !own && c->state_read[op->attr->index] > def->row;
@@ -458,26 +458,13 @@ static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i
 }
 
 OpId memory_copy(Graph *g, OpId user, ValueId v) {
-    const Op *op = &g->ops.at[user];
-    Op copy = {.kind = OP_scale,
-               .n_in = 1,
-               .n_out = 1,
-               .in = arena_array(g->arena, ValueId, 1),
-               .out = g->values.n,
-               .attr = graph_attrs(g, OP_scale, &(Attrs){.alpha = 1}),
-               .path = op->path,
-               .span = op->span,
-               .unit = op->unit,
-               .phase = op->phase,
-               .stream = STREAM_COMPUTE};
-    Value value = {.type = g->values.at[v].type,
-                   .placement = g->values.at[v].placement,
-                   .def = g->ops.n,
-                   .address = NO_ADDRESS};
-    OpId id = g->ops.n;
-    copy.in[0] = v;
-    graph_add_op(g, &copy);
-    graph_add_value(g, &value);
+    Builder b = {.g = g};
+    builder_like(&b, &g->ops.at[user]);
+    b.stage = 0;
+    OpId id = op_emit_apart(&b, OP_scale, &(Attrs){.alpha = 1}, 1, &v, NULL);
+    Value *copy = &g->values.at[g->ops.at[id].out];
+    copy->type = g->values.at[v].type;
+    copy->placement = g->values.at[v].placement;
     return id;
 }
 

@@ -122,7 +122,7 @@ static uint32_t pack_of(const Defer *d, uint32_t i) {
 static bool is_early(const Defer *d, DeferredOp m, ValueId v) {
     const Graph *g = d->g;
     int64_t moved = type_bytes(&g->values.at[op_at(d, m.from)->out].type);
-    uint32_t made = g->ops.at[g->values.at[v].def].row;
+    uint32_t made = value_maker(g, v)->row;
     bool small = type_bytes(&g->values.at[v].type) <= moved / SMALL;
     return small && made != m.from && made <= m.after && dtype_is_float(g->values.at[v].type.dtype);
 }

@@ -54,7 +54,7 @@ static void mark_terms(Hide *h, uint32_t i, Arena *a) {
     while (h->open.n) {
         const Op *op = op_at(h, h->open.at[--h->open.n]);
         for (uint32_t k = 0; k < op->n_in; k++) {
-            uint32_t def = h->g->ops.at[h->g->values.at[op->in[k]].def].row;
+            uint32_t def = value_maker(h->g, op->in[k])->row;
             if (!is_partial(h, op->in[k])) {
                 h->read[row_of(h, h->o.base[row_of(h, op->in[k])])] = i + 1;
             } else if (h->term[def] != i + 1) {

@@ -28,7 +28,7 @@ static const Op *op_at(const Walk *w, uint32_t i) { return &w->g->ops.at[w->p->o
 /* The latest compute op that the op waits for, plus 1; at least `from`. */
 static uint32_t latest_before(const Walk *w, const Op *op, uint32_t from) {
     for (uint32_t k = 0; k < op->n_in; k++) {
-        const Op *def = &w->g->ops.at[w->g->values.at[op->in[k]].def];
+        const Op *def = value_maker(w->g, op->in[k]);
         if (def->kind == OP_state) continue;
         from = MAX(from, def->stream == STREAM_COMPUTE ? def->row + 1 : w->spans.from[def->row]);
     }
@@ -70,7 +70,7 @@ static void go_backward(Walk *w) {
         /* what op i waits for has ended before i, or before the compute op that waits for i */
         uint32_t done = compute ? (i ? i - 1 : 0) : w->spans.to[i];
         for (uint32_t k = 0; k < op->n_in; k++) {
-            uint32_t d = w->g->ops.at[w->g->values.at[op->in[k]].def].row;
+            uint32_t d = value_maker(w->g, op->in[k])->row;
             if (op_at(w, d)->stream != STREAM_COMPUTE) w->spans.to[d] = MIN(w->spans.to[d], done);
             if (op->kind != OP_reshard && op->kind != OP_free) continue;
             for (int s = STREAM_COMPUTE + 1; s < STREAM_KINDS; s++) {
@@ -123,8 +123,7 @@ bool memory_may_move(const MemoryOrder *order, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++)
         if (op_alias_must(op, j) >= 0) return false;
     for (uint32_t k = 0; k < op->n_in; k++)
-        if (order->g->ops.at[order->g->values.at[base_of(order, op->in[k])].def].kind == OP_state)
-            return false;
+        if (value_maker(order->g, base_of(order, op->in[k]))->kind == OP_state) return false;
     return true;
 }
 

@@ -32,7 +32,7 @@ typedef struct Update {
 
 /* A fused op makes the losses of its parts; ranks may have added up their terms. */
 static bool is_loss(const Graph *g, ValueId v) {
-    const Op *def = &g->ops.at[g->values.at[v].def];
+    const Op *def = value_maker(g, v);
     if (def->kind == OP_all_reduce) return is_loss(g, def->in[v - def->out]);
     const OpParts *parts = op_parts(def->kind);
     if (op_info[def->kind].term == TERM_LOSS) return true;
@@ -93,22 +93,23 @@ static void emit_scale(Update *u, ValueId norm) {
     emit_set_state(&u->b, state, u->scale);
 }
 
-static Attrs update_attrs(const Graph *g, OpKind kind, uint32_t group) {
+/* Of these the op takes those that it has. */
+static Attrs update_attrs(const Graph *g, uint32_t group) {
     const Policy *p = &g->policy;
-    uint64_t has = op_info[kind].attrs;
-    Attrs a = {.group = group, .weight_decay = p->weight_decay, .clip_value = p->clip_value};
-    if (has & A_momentum) a.momentum = p->momentum;
-    if (has & A_nesterov) a.nesterov = p->nesterov;
-    if (has & A_beta1) a.beta1 = p->beta1;
-    if (has & A_beta2) a.beta2 = p->beta2;
-    if (has & A_beta3) a.beta3 = p->beta3;
-    if (has & A_eps) a.eps = p->eps;
-    if (has & A_eps2) a.eps2 = p->eps2;
-    if (has & A_limit) a.limit = p->limit;
-    if (has & A_steps) a.steps = p->steps;
-    if (has & A_rate) a.rate = (int64_t)p->rate;
-    if (has & A_decoupled) a.decoupled = optimizer_info[p->optimizer].decoupled;
-    return a;
+    return (Attrs){.group = group,
+                   .weight_decay = p->weight_decay,
+                   .clip_value = p->clip_value,
+                   .momentum = p->momentum,
+                   .nesterov = p->nesterov,
+                   .beta1 = p->beta1,
+                   .beta2 = p->beta2,
+                   .beta3 = p->beta3,
+                   .eps = p->eps,
+                   .eps2 = p->eps2,
+                   .limit = p->limit,
+                   .steps = p->steps,
+                   .rate = (int64_t)p->rate,
+                   .decoupled = optimizer_info[p->optimizer].decoupled};
 }
 
 static ValueId weights_of(Update *u, uint32_t k) {
@@ -136,7 +137,7 @@ static void emit_update(Update *u, uint32_t k) {
     in[n++] = u->gradient[k];
     in[n++] = u->scale;
     in[n++] = u->step;
-    Attrs a = update_attrs(g, kind, k);
+    Attrs a = update_attrs(g, k);
     OpId update = op_emit(&u->b, kind, &a, n, in, NULL);
     ValueId out = g->ops.at[update].out;
     for (uint32_t j = 0; j < kept; j++) emit_set_state(&u->b, state[j], out + j);
@@ -174,24 +175,10 @@ typedef struct FactoredMoment { /* of one group; sizes: for the rms of its updat
     ValueId sums, means, sizes;
 } FactoredMoment;
 
-static Type factors_type(const Graph *g, uint32_t k) {
-    int64_t n = 0;
-    for (uint32_t i = 0; i < g->groups.at[k].params.n; i++) {
-        Type whole = group_whole_type(g, &g->groups.at[k], i);
-        n += factor_numbers(&whole);
-    }
-    return type_of(DT_F32, 1, &n);
-}
-
 static void emit_factored_sums(Update *u, uint32_t k, FactoredMoment *f) {
     const Graph *g = u->g;
-    const Group *group = &g->groups.at[k];
     Attrs a = {.group = k, .clip_value = g->policy.clip_value};
-    int64_t words = 0;
-    for (uint32_t i = 0; i < group->params.n; i++) {
-        Type whole = group_whole_type(g, group, i);
-        words += factor_words(&whole);
-    }
+    int64_t words = group_total(g, &g->groups.at[k], factor_words);
     Type t = type_of(DT_I64, 1, &words);
     ValueId in[3] = {weights_of(u, k), u->gradient[k], u->scale};
     f->sums = emit_value(&u->b, OP_factored_sums, &a, 3, in, &t);
@@ -200,9 +187,10 @@ static void emit_factored_sums(Update *u, uint32_t k, FactoredMoment *f) {
 static void emit_factored_sizes(Update *u, uint32_t k, FactoredMoment *f) {
     Graph *g = u->g;
     Attrs a = {.group = k};
+    int64_t numbers = group_total(g, &g->groups.at[k], factor_numbers);
     int64_t words = (int64_t)g->groups.at[k].params.n * EXACT_WORDS;
-    Type t = type_of(DT_I64, 1, &words);
-    f->state = group_add_state(g, STATE_FACTORS, "factors", k, factors_type(g, k));
+    Type t = type_of(DT_I64, 1, &words), factors = type_of(DT_F32, 1, &numbers);
+    f->state = group_add_state(g, STATE_FACTORS, "factors", k, factors);
     ValueId in[4] = {emit_state(&u->b, f->state), f->sums, u->scale, u->step};
     f->means = emit_value(&u->b, OP_factored_means, &a, 4, in, NULL);
     emit_set_state(&u->b, f->state, f->means);
@@ -213,7 +201,7 @@ static void emit_factored_sizes(Update *u, uint32_t k, FactoredMoment *f) {
 }
 
 static void emit_adafactor(Update *u, uint32_t k, FactoredMoment *f) {
-    Attrs a = update_attrs(u->g, OP_adafactor, k);
+    Attrs a = update_attrs(u->g, k);
     ValueId in[7] = {weights_of(u, k), u->gradient[k], u->scale, u->step,
                      f->means,         f->sums,        f->sizes};
     emit_set_state(&u->b, u->weights_state[k], emit_value(&u->b, OP_adafactor, &a, 7, in, NULL));
@@ -236,7 +224,7 @@ static void emit_all_factored(Update *u) {
 
 static void emit_muon_momentum(Update *u, uint32_t k, ValueId direction[]) {
     Graph *g = u->g;
-    Attrs a = update_attrs(g, OP_muon_momentum, k);
+    Attrs a = update_attrs(g, k);
     build_at(u, k);
     Type t = group_shard_type(g, STATE_MOMENT1, k);
     int32_t state = group_add_state(g, STATE_MOMENT1, "m", k, t);
@@ -248,7 +236,7 @@ static void emit_muon_momentum(Update *u, uint32_t k, ValueId direction[]) {
 }
 
 static void emit_muon(Update *u, uint32_t k, const ValueId direction[]) {
-    Attrs a = update_attrs(u->g, OP_muon, k);
+    Attrs a = update_attrs(u->g, k);
     build_at(u, k);
     ValueId in[4] = {weights_of(u, k), direction[k], u->scale, u->step};
     OpId update = op_emit(&u->b, OP_muon, &a, 4, in, NULL);
@@ -306,12 +294,11 @@ bool pass_optimizer(Graph *g) {
     Update u = {.g = g,
                 .loss = NO_VALUE,
                 .step = NO_VALUE,
-                .gradient = arena_array(a, ValueId, g->groups.n),
-                .weights = arena_array(a, ValueId, g->groups.n),
+                .gradient = arena_none(a, ValueId, g->groups.n),
+                .weights = arena_none(a, ValueId, g->groups.n),
                 .weights_state = arena_array(a, int32_t, g->groups.n)};
     u.b = (Builder){
         .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
-    for (uint32_t k = 0; k < g->groups.n; k++) u.gradient[k] = u.weights[k] = NO_VALUE;
     for (uint32_t i = 0; i < g->states.n; i++)
         if (g->states.at[i].role == STATE_PARAM)
             u.weights_state[g->states.at[i].group] = (int32_t)i;

@@ -48,7 +48,7 @@ static void look_at(Pad *p, const Op *op) {
     const Graph *g = p->g;
     const Signature *s = op_signature(op->kind);
     for (uint32_t k = 0; k < op->n_in; k++) {
-        const Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
+        const Op *maker = value_maker(g, op->in[k]);
         bool stays = is_same_call(g, maker, op);
         if (k >= s->n_in || !s->in[k].pitched || !stays) p->excluded[p->base[op->in[k]]] = true;
     }

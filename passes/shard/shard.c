@@ -182,7 +182,7 @@ static ValueId own_gradient(Shard *s, ValueId v, const Group *group) {
     Graph *g = s->g;
     int dtype = group->reduce_dtype;
     Type t = g->values.at[v].type;
-    OpKind def = g->ops.at[g->values.at[v].def].kind;
+    OpKind def = value_maker(g, v)->kind;
     if (t.dtype != dtype) {
         t.dtype = (uint8_t)dtype;
         return placed_like(g, v, emit_value(&s->b, OP_cast, NULL, 1, &v, &t));

@@ -15,7 +15,6 @@
 #include "units.h"
 
 static void map_modules(const Graph *g, UnitMap *m) {
-    for (uint32_t i = 0; i < g->modules.n; i++) m->innermost[i] = m->entrance[i] = NO_INDEX;
     for (uint32_t u = g->units.n; u-- > 0;) /* of a unit of several stages the first one */
         for (uint32_t k = 0; k < g->units.at[u].modules.n; k++) {
             int32_t module = g->units.at[u].modules.at[k];
@@ -80,8 +79,8 @@ static int32_t common_unit(const Graph *g, const UnitMap *m, Seen *s, uint32_t p
 }
 
 UnitMap unit_tree(const Graph *g) {
-    UnitMap m = {.innermost = arena_array(g->scratch, int32_t, g->modules.n),
-                 .entrance = arena_array(g->scratch, int32_t, g->modules.n),
+    UnitMap m = {.innermost = arena_none(g->scratch, int32_t, g->modules.n),
+                 .entrance = arena_none(g->scratch, int32_t, g->modules.n),
                  .owner = arena_array(g->scratch, int32_t, g->params.n)};
     map_modules(g, &m);
     Seen s = {arena_array(g->scratch, uint32_t, g->units.n),
@@ -276,9 +275,8 @@ static void mark_module(void *user, int32_t module) {
 }
 
 int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed) {
-    int32_t *of = arena_array(g->scratch, int32_t, g->modules.n);
+    int32_t *of = arena_none(g->scratch, int32_t, g->modules.n);
     ModulePaths paths = module_paths(g);
-    for (uint32_t i = 0; i < g->modules.n; i++) of[i] = NO_INDEX;
     for (uint32_t i = 0; i < g->policy.by_path.n; i++) {
         const PathPolicy *p = &g->policy.by_path.at[i];
         Directive d = {of, (int32_t)i};

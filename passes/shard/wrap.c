@@ -203,8 +203,7 @@ static void count_below(Graph *g, const int32_t *taken, uint32_t p, int32_t modu
 
 static void count_elements(Graph *g, const UnitMap *m) {
     uint32_t *seen = arena_array(g->scratch, uint32_t, g->units.n);
-    int32_t *taken = arena_array(g->scratch, int32_t, g->modules.n);
-    for (uint32_t i = 0; i < g->modules.n; i++) taken[i] = NO_INDEX;
+    int32_t *taken = arena_none(g->scratch, int32_t, g->modules.n);
     for (uint32_t u = 0; u < g->units.n; u++)
         for (uint32_t k = 0; k < g->units.at[u].modules.n; k++)
             taken[g->units.at[u].modules.at[k]] = (int32_t)u;
@@ -343,10 +342,9 @@ static void split_by_stages(Graph *g) {
 bool find_units(Graph *g) {
     Wrap w = {g,
               arena_array(g->scratch, uint32_t, g->modules.n),
-              arena_array(g->scratch, int32_t, g->modules.n),
+              arena_none(g->scratch, int32_t, g->modules.n),
               {0},
               false};
-    for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;
     for (uint32_t i = 0; i < g->modules.n; i++) w.post[i] = (uint32_t)post_order(g, (int32_t)i);
     add_manual(&w);
     if (g->policy.unit == UNIT_CLASS)

@@ -63,29 +63,18 @@ static const Op *maker(const Divide *d, ValueId v) { return &d->old_op[d->g->val
 
 /* A copy of an op on other operands; its results are those of the piece. */
 static OpId copy_op(Divide *d, const Op *old, const ValueId *in, Piece *piece) {
-    Graph *g = d->g;
-    Op op = *old;
-    op.stage = (int16_t)piece->stage;
-    op.in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
-    if (op.n_in) memcpy(op.in, in, op.n_in * sizeof *in);
-    op.out = g->values.n;
-    for (uint32_t j = 0; j < op.n_out; j++) {
-        Value v = g->values.at[old->out + j];
-        v.def = g->ops.n;
-        graph_add_value(g, &v);
-    }
-    return graph_add_op(g, &op);
+    OpId id = graph_copy_op(d->g, old, in);
+    d->g->ops.at[id].stage = (int16_t)piece->stage;
+    return id;
 }
 
-/* An op of the piece that is in no list yet: op_emit appends to the program that is divided. */
+/* An op of the piece that is in no list yet. */
 static OpId new_op(Divide *d, const Piece *piece, const Op *like, OpKind kind, const Attrs *a,
                    uint32_t n_in, const ValueId *in, const Type *given) {
     builder_like(&d->b, like);
     d->b.phase = piece->part == STAGE_BACKWARD ? PHASE_BACKWARD : PHASE_FORWARD;
     d->b.stage = (int16_t)piece->stage;
-    OpId id = op_emit(&d->b, kind, a, n_in, in, given);
-    d->g->programs.at[d->b.program].ops.n--;
-    return id;
+    return op_emit_apart(&d->b, kind, a, n_in, in, given);
 }
 
 /* The result of a new op as old value v is placed. */
@@ -210,7 +199,6 @@ static uint32_t piece_of(const Divide *d, const Op *op) {
 /* What states keep between micro-batches. */
 static void find_held(Divide *d) {
     const Graph *g = d->g;
-    for (uint32_t v = 0; v < d->n_values; v++) d->held[v] = NO_INDEX;
     for (uint32_t i = 0; i < d->old.ops.n; i++) {
         const Op *op = &g->ops.at[d->old.ops.at[i]];
         if (op->kind == OP_set_state && is_held(g->states.at[op->attr->index].role))
@@ -390,7 +378,7 @@ static void copy_update(Divide *d, OpId id, uint32_t role) {
     }
     if (op.kind == OP_set_state && d->instead[op.in[0]] != NO_VALUE) {
         in[0] = d->instead[op.in[0]];
-        if (g->ops.at[g->values.at[in[0]].def].kind == OP_state) return; /* it has not changed */
+        if (value_maker(g, in[0])->kind == OP_state) return; /* it has not changed */
     }
     int16_t stage = op.stage;
     op.n_in = n;
@@ -437,8 +425,7 @@ static void make_pieces(Divide *d) {
         piece->part = i >= d->stages              ? STAGE_BACKWARD
                       : both && i + 1 < d->stages ? STAGE_FORWARD
                                                   : STAGE_WHOLE;
-        piece->here = arena_array(g->scratch, ValueId, d->n_values);
-        for (uint32_t v = 0; v < d->n_values; v++) piece->here[v] = NO_VALUE;
+        piece->here = arena_none(g->scratch, ValueId, d->n_values);
     }
 }
 
@@ -448,16 +435,15 @@ static void divide_program(Graph *g, uint32_t row) {
                 .n_values = g->values.n,
                 .old = g->programs.at[row],
                 .home = arena_array(g->scratch, uint32_t, g->ops.n + 1),
-                .held = arena_array(g->scratch, int32_t, g->values.n + 1),
+                .held = arena_none(g->scratch, int32_t, g->values.n + 1),
                 .of_batch = arena_array(g->scratch, bool, g->values.n + 1),
                 .of_weights = arena_array(g->scratch, bool, g->values.n + 1),
-                .instead = arena_array(g->scratch, ValueId, g->values.n + 1),
+                .instead = arena_none(g->scratch, ValueId, g->values.n + 1),
                 .b = {.g = g, .program = row}};
     Op *old = arena_array(g->scratch, Op, g->ops.n + 1);
     memcpy(old, g->ops.at, g->ops.n * sizeof *old);
     d.old_op = old;
     make_pieces(&d);
-    for (uint32_t v = 0; v < d.n_values; v++) d.instead[v] = NO_VALUE;
     d.boxes = arena_array(g->scratch, uint32_t, d.n);
     d.kept = arena_array(g->scratch, uint32_t, d.n);
     survey_values(&d);

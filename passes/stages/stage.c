@@ -68,14 +68,11 @@ static OpId maker_of(const Graph *g, const Op *op, uint32_t k) {
 }
 
 static double seconds_of(const Graph *g, const Op *op) {
-    Type in[16], out[16], *i = in, *o = out;
-    if (op->n_in > 16) i = arena_array(g->scratch, Type, op->n_in);
-    if (op->n_out > 16) o = arena_array(g->scratch, Type, op->n_out);
-    for (uint32_t k = 0; k < op->n_in; k++) i[k] = g->values.at[op->in[k]].type;
-    for (uint32_t k = 0; k < op->n_out; k++) o[k] = g->values.at[op->out + k].type;
+    Type few[FEW_TYPES];
+    const Type *in = op_types(g, op, few), *out = in + op->n_in;
     int n_in = (int)op->n_in, n_out = (int)op->n_out;
-    double flops = (double)op_flops(op->kind, op->attr, n_in, i, n_out, o);
-    double bytes = (double)op_bytes(op->kind, op->attr, n_in, i, n_out, o);
+    double flops = (double)op_flops(op->kind, op->attr, n_in, in, n_out, out);
+    double bytes = (double)op_bytes(op->kind, op->attr, n_in, in, n_out, out);
     return MAX(flops / 1e11, bytes / 1e10);
 }
 

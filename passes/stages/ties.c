@@ -40,8 +40,8 @@ static size_t at(const Ties *t, int64_t param, int32_t stage) {
 
 /* The row of the parameter that the value is, or is a view of; or NO_INDEX. */
 static int64_t param_of(const Graph *g, ValueId v) {
-    const Op *def = &g->ops.at[g->values.at[v].def];
-    while (op_info[def->kind].alias == ALIAS_VIEW) def = &g->ops.at[g->values.at[def->in[0]].def];
+    const Op *def = value_maker(g, v);
+    while (op_info[def->kind].alias == ALIAS_VIEW) def = value_maker(g, def->in[0]);
     return def->kind == OP_param ? def->attr->index : NO_INDEX;
 }
 
@@ -101,21 +101,10 @@ static void add_copies(Ties *t) {
 
 /* The op on other operands, at another stage. Returns its first result. */
 static ValueId copy_op(Ties *t, Op op, const ValueId *in, int32_t stage) {
-    Graph *g = t->g;
     op.stage = (int16_t)stage;
-    ValueId *own = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
-    if (op.n_in) memcpy(own, in, op.n_in * sizeof *in);
-    op.in = own;
-    ValueId old = op.out;
-    op.out = g->values.n;
-    for (uint32_t j = 0; j < op.n_out; j++) {
-        Value v = g->values.at[old + j];
-        v.def = g->ops.n;
-        graph_add_value(g, &v);
-    }
-    OpId id = graph_add_op(g, &op);
-    vec_push(g->scratch, &t->ops, id);
-    return op.out;
+    OpId id = graph_copy_op(t->g, &op, in);
+    vec_push(t->g->scratch, &t->ops, id);
+    return t->g->ops.at[id].out;
 }
 
 static void read_copies(Ties *t, OpId id) {
@@ -178,7 +167,7 @@ static bool adds_to_operand(const Op *op) {
 /* The contributions of a stage to a sum; NO_VALUE: it has none. */
 static ValueId part_of(Ties *t, ValueId v, int64_t param, int32_t stage) {
     Graph *g = t->g;
-    const Op op = g->ops.at[g->values.at[v].def];
+    const Op op = *value_maker(g, v);
     ValueId in[8] = {0};
     bool sum = op.kind == OP_add &&
                type_equal(&g->values.at[op.in[0]].type, &g->values.at[v].type) &&
@@ -218,8 +207,7 @@ static ValueId no_gradient(Ties *t, const Op *set, int32_t stage) {
     Builder b = {.g = g, .program = t->program};
     builder_like(&b, set);
     b.stage = (int16_t)stage;
-    OpId id = op_emit(&b, OP_fill, NULL, 0, NULL, &g->values.at[set->in[0]].type);
-    g->programs.at[t->program].ops.n--; /* it goes to the list made anew */
+    OpId id = op_emit_apart(&b, OP_fill, NULL, 0, NULL, &g->values.at[set->in[0]].type);
     vec_push(g->scratch, &t->ops, id);
     ValueId out = g->ops.at[id].out;
     g->values.at[out].placement = g->values.at[set->in[0]].placement;

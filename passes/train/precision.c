@@ -34,7 +34,7 @@ typedef struct Precision {
 
 /* Views and parts are bound to the dtype of the whole. */
 static bool is_bound(const Precision *c, ValueId v) {
-    const Op *def = &c->g->ops.at[c->g->values.at[v].def];
+    const Op *def = value_maker(c->g, v);
     return op_info[def->kind].effect == EFFECT_COMM ||
            signature_result(op_signature(def->kind), v - def->out)->dtype == WANT_SAME;
 }
@@ -49,7 +49,7 @@ static bool moves_gradient(OpKind op) {
  * sum over ranks is made of. */
 static void set_dtype(Precision *c, ValueId v, int dtype) {
     for (bool first = true, made_of = true;; first = false) {
-        const Op *def = &c->g->ops.at[c->g->values.at[v].def];
+        const Op *def = value_maker(c->g, v);
         const Slot *slot = signature_result(op_signature(def->kind), v - def->out);
         bool only = c->readers[v] == 1 && def->phase == PHASE_BACKWARD;
         bool shares = op_changes_placement(def->kind), moves = shares || moves_gradient(def->kind);
@@ -64,7 +64,7 @@ static void set_dtype(Precision *c, ValueId v, int dtype) {
 
 /* v is an operand of a sum on the way to a parameter's gradient. */
 static void want_for_sum(Precision *c, ValueId v, int dtype) {
-    if (c->g->ops.at[c->g->values.at[v].def].phase != PHASE_BACKWARD) return;
+    if (value_maker(c->g, v)->phase != PHASE_BACKWARD) return;
     c->summed[v] = dtype_wider(c->summed[v], dtype);
     if (++c->sums[v] == c->readers[v]) set_dtype(c, v, c->summed[v]);
 }

@@ -243,38 +243,28 @@ static void find_repeated(Recompute *r) {
 
 static void repeat_op(Recompute *r, OpId id) {
     Graph *g = r->g;
-    Op op = g->ops.at[id]; /* a copy: the tables grow */
-    const ValueId *in = op.in;
-    ValueId old = op.out;
-    op.in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
-    for (uint32_t k = 0; k < op.n_in; k++) op.in[k] = r->became[in[k]];
-    op.out = g->values.n;
-    op.phase = PHASE_BACKWARD;
-    op.recomputed = true;
-    for (uint32_t j = 0; j < op.n_out; j++) {
-        Value v = {.type = g->values.at[old + j].type,
-                   .def = g->ops.n,
-                   .result = j,
-                   .address = NO_ADDRESS};
-        if (!r->kept[old + j]) r->became[old + j] = g->values.n;
-        graph_add_value(g, &v);
-    }
-    vec_push(g->arena, &g->programs.at[r->program].ops, graph_add_op(g, &op));
+    const Op old = g->ops.at[id]; /* a copy: the tables grow */
+    ValueId *in = arena_array(g->scratch, ValueId, old.n_in);
+    for (uint32_t k = 0; k < old.n_in; k++) in[k] = r->became[old.in[k]];
+    OpId again = graph_copy_op(g, &old, in);
+    Op *op = &g->ops.at[again];
+    op->phase = PHASE_BACKWARD;
+    op->recomputed = true;
+    for (uint32_t j = 0; j < old.n_out; j++)
+        if (!r->kept[old.out + j]) r->became[old.out + j] = op->out + j;
+    vec_push(g->arena, &g->programs.at[r->program].ops, again);
 }
 
 static bool is_repeated(const Recompute *r, ValueId v) {
     return r->repeated[def_of(r, v)] && !r->kept[v];
 }
 
-static bool same_origin(const Op *a, const Op *b) {
-    return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
-}
-
 /* Position i, or that of the first gradient op of the same forward op: these stay together for the
  * passes that fuse them. */
 static uint32_t first_of_origin(const Recompute *r, uint32_t i) {
     uint32_t at = i;
-    while (op_at(r, at - 1)->phase != PHASE_FORWARD && same_origin(op_at(r, at - 1), op_at(r, i)))
+    while (op_at(r, at - 1)->phase != PHASE_FORWARD &&
+           op_same_origin(op_at(r, at - 1), op_at(r, i)))
         at--;
     return at;
 }
