@@ -12,6 +12,7 @@ typedef struct Work {
     const Attrs *a;
     int n_in, n_out;
     const Type *in, *out;
+    OpKind op;
 } Work;
 
 typedef int64_t Rule(const Work *w);
@@ -60,63 +61,46 @@ int64_t products_flops(const OpProducts *p) {
     return 2 * p->count * times(times(p->b, p->pairs), p->k);
 }
 
+/* What column PRODUCTS says. */
+static int64_t flops_products(const Work *w) {
+    return op_product_flops(w->op, w->a, w->n_in, w->in, w->n_out, w->out);
+}
+/* And the sum with a third operand, a bias or an earlier gradient. */
+static int64_t flops_products_sum(const Work *w) {
+    return flops_products(w) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
+}
+static int64_t flops_linear_gelu(const Work *w) {
+    return flops_products_sum(w) + 8 * type_elements(&w->out[0]);
+}
+static int64_t flops_linear_grad_input_gelu(const Work *w) {
+    return flops_products(w) + 8 * type_elements(&w->out[0]);
+}
+static int64_t flops_linear_grad_weight_bias(const Work *w) {
+    return flops_products_sum(w) + type_elements(&w->in[0]);
+}
+
 /* x [R, D], w [O, D], b [O]? */
 static OpProducts products_linear(const Work *w) {
     return product(1, rows_of(&w->out[0]), last_dim(&w->out[0]), last_dim(&w->in[1]));
 }
-static int64_t flops_linear(const Work *w) {
-    OpProducts p = products_linear(w);
-    return products_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
-}
-
 /* dy [R, O], w [O, D] */
 static OpProducts products_linear_grad_input(const Work *w) {
     return product(1, rows_of(&w->out[0]), last_dim(&w->out[0]), last_dim(&w->in[0]));
 }
-static int64_t flops_linear_grad_input(const Work *w) {
-    OpProducts p = products_linear_grad_input(w);
-    return products_flops(&p);
-}
-
-static int64_t flops_linear_gelu(const Work *w) {
-    return flops_linear(w) + 8 * type_elements(&w->out[0]);
-}
-static int64_t flops_linear_grad_input_gelu(const Work *w) {
-    return flops_linear_grad_input(w) + 8 * type_elements(&w->out[0]);
-}
-
 /* dy [R, O], x [R, D], acc [O, D]? */
 static OpProducts products_linear_grad_weight(const Work *w) {
     return product(1, rows_of(&w->out[0]), last_dim(&w->out[0]), rows_of(&w->in[1]));
 }
-static int64_t flops_linear_grad_weight(const Work *w) {
-    OpProducts p = products_linear_grad_weight(w);
-    return products_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
-}
-
-static int64_t flops_linear_grad_weight_bias(const Work *w) {
-    return flops_linear_grad_weight(w) + type_elements(&w->in[0]);
-}
-
 /* a [.., M, K], b [.., K, N], or dy [.., M, N], b [.., K, N] */
 static OpProducts products_matmul(const Work *w) {
     int64_t m = matrix_rows(&w->out[0]);
     return product(rows_of(&w->out[0]) / MAX(m, 1), m, last_dim(&w->out[0]), last_dim(&w->in[0]));
-}
-static int64_t flops_matmul(const Work *w) {
-    OpProducts p = products_matmul(w);
-    return products_flops(&p);
 }
 static OpProducts products_matmul_grad_b(const Work *w) {
     int64_t m = matrix_rows(&w->out[0]);
     return product(rows_of(&w->out[0]) / MAX(m, 1), m, last_dim(&w->out[0]),
                    matrix_rows(&w->in[0]));
 }
-static int64_t flops_matmul_grad_b(const Work *w) {
-    OpProducts p = products_matmul_grad_b(w);
-    return products_flops(&p);
-}
-
 /* Every row once, with the weights of its expert; as many rows for one as for another. */
 static OpProducts experts(int64_t rows, int64_t n, int64_t k, int64_t count) {
     count = rows % MAX(count, 1) ? 1 : MAX(count, 1);
@@ -125,20 +109,11 @@ static OpProducts experts(int64_t rows, int64_t n, int64_t k, int64_t count) {
 static OpProducts products_experts(const Work *w) {
     return experts(rows_of(&w->out[0]), last_dim(&w->out[0]), last_dim(&w->in[0]), w->n_in - 2);
 }
-static int64_t flops_experts(const Work *w) {
-    OpProducts p = products_experts(w);
-    return products_flops(&p);
-}
 /* dw [O, D] of each expert, from its share of the rows. */
 static OpProducts products_experts_weights(const Work *w) {
     OpProducts p = experts(rows_of(&w->in[0]), 1, 1, w->n_out);
     return product(p.b, last_dim(&w->in[0]), last_dim(&w->in[1]), p.m);
 }
-static int64_t flops_experts_weights(const Work *w) {
-    OpProducts p = products_experts_weights(w);
-    return products_flops(&p);
-}
-
 /* 0 + 1 + .. + n - 1, where what is above `most` counts as `most`. */
 static int64_t ramp(int64_t n, int64_t most) {
     int64_t rising = MIN(n, most + 1);
@@ -301,13 +276,13 @@ static int64_t ws_cuda_reduction(const Work *w) {
 
 /* The matrix product is that of h. */
 static int64_t ws_cuda_matmul_gelu(const Work *w) {
-    return ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out + 1});
+    return ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out + 1, w->op});
 }
 
 /* Both run one after the other in the same memory. */
 static int64_t ws_cuda_matmul_sum(const Work *w) {
-    int64_t product = ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out});
-    int64_t sum = ws_cuda_reduction(&(Work){w->a, 1, 1, w->in, w->out + 1});
+    int64_t product = ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out, w->op});
+    int64_t sum = ws_cuda_reduction(&(Work){w->a, 1, 1, w->in, w->out + 1, w->op});
     return MAX(product, sum);
 }
 
@@ -334,15 +309,16 @@ static int64_t ws_cuda_embedding_grad(const Work *w) {
 /* The f32 copy that the largest of n types needs. */
 static int64_t converted_one(int n, const Type *t) {
     int64_t most = 0;
-    for (int i = 0; i < n; i++) most = MAX(most, converted(&(Work){NULL, 1, 0, t + i, NULL}));
+    for (int i = 0; i < n; i++) most = MAX(most, converted(&(Work){.n_in = 1, .in = t + i}));
     return most;
 }
 /* f32 copies of the rows and of one expert's weights. */
 static int64_t ws_cpu_experts(const Work *w) {
-    return converted(&(Work){w->a, 1, 1, w->in, w->out}) + converted_one(w->n_in - 2, w->in + 2);
+    return converted(&(Work){w->a, 1, 1, w->in, w->out, w->op}) +
+           converted_one(w->n_in - 2, w->in + 2);
 }
 static int64_t ws_cpu_experts_weights(const Work *w) {
-    return converted(&(Work){w->a, 2, 0, w->in, NULL}) + converted_one(w->n_out, w->out);
+    return converted(&(Work){.n_in = 2, .in = w->in}) + converted_one(w->n_out, w->out);
 }
 
 /* A count for each expert in each chunk of 256 choices. */
@@ -375,13 +351,13 @@ static const struct {
 };
 
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
-    return rules[op].flops(&(Work){a, n_in, n_out, in, out});
+    return rules[op].flops(&(Work){a, n_in, n_out, in, out, op});
 }
 
 OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
                        const Type *out) {
     ProductRule *rule = rules[op].products;
-    return rule ? rule(&(Work){a, n_in, n_out, in, out}) : (OpProducts){.count = 0};
+    return rule ? rule(&(Work){a, n_in, n_out, in, out, op}) : (OpProducts){.count = 0};
 }
 
 void op_take_part(OpProducts *p, const Attrs *a, bool mean) {
@@ -399,11 +375,11 @@ int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, in
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
     Rule *rule = rules[op].bytes;
     if (!rule) rule = op_info[op].launched ? bytes_io : bytes_zero;
-    return rule(&(Work){a, n_in, n_out, in, out});
+    return rule(&(Work){a, n_in, n_out, in, out, op});
 }
 
 int64_t op_workspace(OpKind op, DeviceKind device, const Attrs *a, int n_in, const Type *in,
                      int n_out, const Type *out) {
     Rule *rule = rules[op].workspace[device];
-    return rule ? rule(&(Work){a, n_in, n_out, in, out}) : 0;
+    return rule ? rule(&(Work){a, n_in, n_out, in, out, op}) : 0;
 }

@@ -12,7 +12,7 @@
 #define LEVELS(mask) +1
 #include "ops.def"
 #define OP(id, ...) ONCE(id, "GRAD", __VA_ARGS__)
-#define GRAD(rule) +1
+#define GRAD(text) +1
 #include "ops.def"
 #define OP(id, ...) ONCE(id, "FLOPS", __VA_ARGS__)
 #define FLOPS(rule) +1

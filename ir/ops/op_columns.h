@@ -7,8 +7,8 @@
  * Required in every row (op.c asserts each):
  *   SIGNATURE(text)   operands and results in the form of signature.h
  *   LEVELS(mask)      levels of the graph at which the op may appear
- *   GRAD(rule)        function grad_<rule> of passes/train/grad_rules.c; none = no gradient flows
- *                     back
+ *   GRAD(text)        how gradients flow back, in the form of passes/train/grad_rules.c; "" = none
+ *                     does
  *   FLOPS(rule)       function flops_<rule> of cost.c
  *   RUN_BY(who)       DEVICE: function <device>_<op> of each device; EXECUTOR: nothing is launched
  *   HELP(text)        what it computes, in one line
@@ -60,6 +60,12 @@
  *                     it: what shard.recompute says about the first also applies to it
  *   PARTS(text)       what it computes, as other ops, in the form of parts.h. The plan checker
  *                     takes the op apart accordingly; its bits are those of its parts
+ *
+ * What many ops have in common is one word in their rows: UNARY_OP computes with single elements,
+ * BINARY_OP with pairs that broadcast as in NumPy; SLOPE_OP(x) is the gradient of a UNARY_OP, made
+ * of dy and its operand or result, BROADCAST_GRAD_OP(operands) one of a BINARY_OP; BACKWARD_OP,
+ * UPDATE_OP, STEP_OP, ATTENTION_OP and ATTENTION_GRAD_OP have the columns of such ops that need not
+ * differ.
  */
 /* clang-format on */
 #ifndef OP_COLUMNS
@@ -71,7 +77,7 @@
 #define LEVELS(mask)
 #endif
 #ifndef GRAD
-#define GRAD(rule)
+#define GRAD(text)
 #endif
 #ifndef FLOPS
 #define FLOPS(rule)
@@ -148,6 +154,32 @@
 #ifndef PARTS
 #define PARTS(text)
 #endif
+#define UNARY_OP                                                                                   \
+    SIGNATURE("x[...] -> y[...]")                                                                  \
+    CUT("... each") LEVELS(L_ALL) ALIAS(MAY, OPERAND(0)) RUN_BY(DEVICE)
+#define BINARY_OP                                                                                  \
+    SIGNATURE("a b -> y")                                                                          \
+    RULE(broadcast)                                                                                \
+    CUT_BY(broadcast) LEVELS(L_ALL) ALIAS(MAY, OPERAND(0) | OPERAND(1)) RUN_BY(DEVICE)
+#define BACKWARD_OP LEVELS(L_GRADED) ROLE(BACKWARD) GRAD("") RUN_BY(DEVICE)
+#define SLOPE_OP(x)                                                                                \
+    SIGNATURE("dy[...] " x "[...] -> dx[...]")                                                     \
+    CUT("... each") LINEAR("dy") BACKWARD_OP ALIAS(MAY, OPERAND(0) | OPERAND(1))
+#define BROADCAST_GRAD_OP(operands)                                                                \
+    SIGNATURE(operands " -> dx") RULE(broadcast) CUT_BY(broadcast) BACKWARD_OP
+#define UPDATE_OP                                                                                  \
+    LEVELS(L_SHARD | L_PLANNED) ROLE(UPDATE) GRAD("") FLOPS(element) CLASS(UPDATE) RUN_BY(DEVICE)
+#define STEP_OP                                                                                    \
+    LEVELS(L_SHARD | L_PLANNED) ROLE(STEP) GRAD("") FLOPS(element) CLASS(UPDATE) RUN_BY(DEVICE)
+#define ATTENTION_OP                                                                               \
+    LEVELS(L_ALL)                                                                                  \
+    ATTRS(A_causal | A_alpha | A_window | A_cap | A_documents)                                     \
+    RULE(attention)                                                                                \
+    FLOPS(attention) PRODUCTS(attention) WORKSPACE(none, attention) CLASS(ATTENTION) RUN_BY(DEVICE)
+#define ATTENTION_GRAD_OP                                                                          \
+    BACKWARD_OP ATTRS(A_causal | A_alpha | A_window | A_cap | A_documents) RULE(attention)         \
+        FLOPS(attention_grad) PRODUCTS(attention_grad) WORKSPACE(none, attention_grad)             \
+            CLASS(ATTENTION)
 #else
 #undef OP_COLUMNS
 #undef OP
@@ -179,4 +211,13 @@
 #undef KEEPS
 #undef STANDS_FOR
 #undef PARTS
+#undef UNARY_OP
+#undef BINARY_OP
+#undef BACKWARD_OP
+#undef SLOPE_OP
+#undef BROADCAST_GRAD_OP
+#undef UPDATE_OP
+#undef STEP_OP
+#undef ATTENTION_OP
+#undef ATTENTION_GRAD_OP
 #endif

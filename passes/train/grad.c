@@ -8,7 +8,7 @@
  *    gradient rule. 2. Backwards from the losses: which of those reach a loss, and how many
  *    contributions each will get. Only these exist, so nothing is computed that no trainable
  *    parameter needs, and it is known in advance which contribution is the last. 3. Backwards
- *    again, calling the rule of each op on such a path.
+ *    again, running the rule of each op on such a path.
  *
  * Order. Ops are visited in the reverse of the forward order, so saved activations die in the
  * reverse order of their birth; a rule makes the gradients of weights before that of its input,
@@ -30,7 +30,7 @@ static uint32_t carriers(const Op *op) {
 
 static bool is_loss(const Graph *g, const Op *op) {
     return op->kind == OP_set_state && g->states.at[op->attr->index].role == STATE_METRIC &&
-           op_info[g->ops.at[g->values.at[op->in[0]].def].kind].term == TERM_LOSS;
+           op_info[value_maker(g, op->in[0])->kind].term == TERM_LOSS;
 }
 
 /* By value: does a trainable parameter reach it? */
@@ -42,7 +42,7 @@ static bool *trainable_values(const Graph *g, const Program *p) {
             needs[op->out] = !g->params.at[op->attr->index].frozen;
             continue;
         }
-        if (grad_rules[op->kind] == grad_none) continue;
+        if (!grad_flows_back(op->kind)) continue;
         bool any = false;
         for (uint32_t j = 0; j < op->n_in; j++) any |= needs[op->in[j]];
         for (uint32_t j = 0; j < carriers(op); j++) needs[op->out + j] = any;
@@ -60,7 +60,7 @@ static bool *count_contributions(Grad *c, const Program *p) {
     for (uint32_t i = p->ops.n; i-- > 0;) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (is_loss(g, op)) reached[op->in[0]] = true;
-        if (grad_rules[op->kind] == grad_none) continue;
+        if (!grad_flows_back(op->kind)) continue;
         for (uint32_t j = 0; j < carriers(op); j++)
             on_way[i] |= reached[op->out + j] && needs[op->out + j];
         for (uint32_t j = 0; on_way[i] && j < op->n_in; j++) {
@@ -134,7 +134,7 @@ static void differentiate_op(Grad *c, OpId id) {
     c->b.path = op.path;
     c->b.span = op.span;
     c->b.unit = op.unit;
-    grad_rules[op.kind](c, &op, dy);
+    grad_run(c, &op, dy);
 }
 
 bool pass_grad(Graph *g) {

@@ -1,5 +1,5 @@
 /* What the gradient rules (grad_rules.c), the sums that they add to (grad_sums.c) and the walk
- * that calls them (grad.c) share.
+ * that runs them (grad.c) share.
  *
  * A rule gets the forward op and the gradients of its outputs, emits backward ops through c->b and
  * passes on one gradient for each operand that wants one. It never looks at another op.
@@ -23,11 +23,10 @@ typedef struct Grad {
     uint32_t n_values;
 } Grad;
 
-/* dy: by output, NO_VALUE where no gradient arrived; of the loss, all are NO_VALUE. */
-typedef void (*GradRule)(Grad *c, const Op *op, const ValueId *dy);
-/* By op, from column GRAD of ops.def; grad_none where nothing flows back. */
-extern const GradRule grad_rules[OP_COUNT];
-void grad_none(Grad *c, const Op *op, const ValueId *dy);
+/* grad_rules.c */
+bool grad_flows_back(OpKind op); /* has it a rule? */
+/* Runs the op's rule. dy: by result, NO_VALUE where no gradient arrived; of a loss, all of them. */
+void grad_run(Grad *c, const Op *op, const ValueId *dy);
 
 /* grad_sums.c, for rules. */
 /* Does operand j want a gradient? */

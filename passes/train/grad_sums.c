@@ -31,7 +31,7 @@ static void contributed(Grad *c, ValueId x) {
     GradSum *s = &c->sums[x];
     CHECK(s->missing > 0);
     if (--s->missing > 0) return;
-    Op def = c->g->ops.at[c->g->values.at[x].def];
+    Op def = *value_maker(c->g, x);
     if (def.kind == OP_param) finish_param(c, &def, s);
 }
 
@@ -61,12 +61,11 @@ void grad_reach(Grad *c, const Op *op, uint32_t j) { contributed(c, op->in[j]); 
 void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_in, ValueId *in,
                      const Type *given) {
     GradSum *s = &c->sums[op->in[j]];
-    Attrs a = {.padding = op_info[kind].attrs & A_padding ? op->attr->padding : 0};
     if (s->sum != NO_VALUE && s->owned) {
         in[n_in] = s->sum;
-        s->sum = emit_value(&c->b, kind, &a, n_in + 1, in, given);
+        s->sum = emit_value(&c->b, kind, op->attr, n_in + 1, in, given);
         contributed(c, op->in[j]);
     } else {
-        add_contribution(c, op, j, emit_value(&c->b, kind, &a, n_in, in, given), true);
+        add_contribution(c, op, j, emit_value(&c->b, kind, op->attr, n_in, in, given), true);
     }
 }
