@@ -9,20 +9,13 @@
 #include "calls.h"
 
 static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
-    Type t = x.type;
-    ExprValue out = {.kind = VALUE_TENSOR, .span = at};
-    t.rank = 0;
+    ExprValue out = {.type = {.dtype = x.type.dtype}};
     for (int i = 0; i < x.type.rank; i++) {
         if (i == axis) continue;
-        out.dims[t.rank] = x.dims[i];
-        t.dim[t.rank++] = x.type.dim[i];
+        out.dims[out.type.rank] = x.dims[i];
+        out.type.dim[out.type.rank++] = x.type.dim[i];
     }
-    t.dim[t.rank] = 0;
-    out.type = t;
-    ValueId in = tensor_value(s, &x, at);
-    set_op_place(s, at);
-    out.tensor = emit_value(&s->elaboration->build, OP_reshape, NULL, 1, &in, &t);
-    return out;
+    return emit_like(s, OP_reshape, at, x, &out);
 }
 
 /* An index, or a limit of a range: an integer that does not depend on the number of ranks. */
@@ -59,10 +52,7 @@ static ExprValue in_steps(Scope *s, Span at, ExprValue x, int axis, int64_t n) {
     out.type.dim[axis + 1] = n;
     out.type.rank++;
     out.dims[axis] = out.dims[axis + 1] = NULL;
-    ValueId in = tensor_value(s, &x, at);
-    set_op_place(s, at);
-    out.tensor = emit_value(&s->elaboration->build, OP_reshape, NULL, 1, &in, &out.type);
-    return out;
+    return emit_like(s, OP_reshape, at, x, &out);
 }
 
 /* Entries from, from + step, .., `count` of them, of an axis. Runs of `step` entries that hold them

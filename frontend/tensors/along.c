@@ -10,18 +10,15 @@
 #include "operations.h"
 
 ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue *x) {
-    Elaboration *e = s->elaboration;
-    ExprValue in = floats_of(s, v, at);
-    Type to = in.type;
-    for (int i = to.rank++; i > 0; i--) to.dim[i] = to.dim[i - 1];
-    to.dim[0] = x->type.dim[0];
-    ValueId operand = tensor_value(s, &in, at);
-    set_op_place(s, at);
-    ExprValue y = tensor_of(e, emit_value(&e->build, OP_expand, NULL, 1, &operand, &to), at);
-    y.dims[0] = x->dims[0];
-    for (int i = 1; i < to.rank; i++) y.dims[i] = v->dims[i - 1];
-    if (has_batch_axis(s, x)) vec_push(s->model->arena, &e->per_sample, y.tensor);
-    return y;
+    ExprValue in = floats_of(s, v, at), to = in;
+    for (int i = to.type.rank++; i > 0; i--) {
+        to.type.dim[i] = in.type.dim[i - 1];
+        to.dims[i] = in.dims[i - 1];
+    }
+    to.type.dim[0] = x->type.dim[0];
+    to.dims[0] = x->dims[0];
+    ExprValue y = emit_like(s, OP_expand, at, in, &to);
+    return has_batch_axis(s, x) ? with_samples(s, y) : y;
 }
 
 /* x with that axis and the last one exchanged. */
@@ -46,22 +43,19 @@ static int along(const BuiltinCall *c, const ExprValue *x, const ExprValue *give
 /* The op on operands whose axis is the last one, and its result as the last operand has its axes.
  */
 static ExprValue run_along(const BuiltinCall *c, OpKind kind, ExprValue *x, uint32_t n, int axis) {
-    OpId op;
     for (uint32_t i = 0; i < n; i++) {
         x[i] = exchange(c, x[i], axis);
         if (x[i].kind == VALUE_ERROR) return x[i];
     }
-    if (!emit_op(c->s, kind, &(Attrs){0}, c->info->name, c->at, x, n, &op)) return call_failed(c);
-    ExprValue y = call_result(c, op, 0);
+    ExprValue y = call_op(c, kind, &(Attrs){0}, x, n);
     memcpy(y.dims, x[n - 1].dims, sizeof y.dims);
-    return exchange(c, y, axis);
+    return y.kind == VALUE_ERROR ? y : exchange(c, y, axis);
 }
 
 /* Repeats ids along axes of x, other than this one, that they do not have or of which they have one
  * entry; false: they do not fit. */
 static bool spread_ids(const BuiltinCall *c, ExprValue *ids, const ExprValue *x, int axis) {
-    Elaboration *e = c->s->elaboration;
-    ExprValue to = *x, in = *ids;
+    ExprValue to = *x;
     int missing = x->type.rank - ids->type.rank;
     if (missing < 0 || axis < missing) return false;
     to.type.dtype = DT_F32;
@@ -70,13 +64,10 @@ static bool spread_ids(const BuiltinCall *c, ExprValue *ids, const ExprValue *x,
     Type all = to.type;
     if (!type_broadcast(&all, &ids->type) || !type_same_dims(&all, &to.type)) return false;
     if (type_same_dims(&to.type, &ids->type)) return true;
-    in = floats_of(c->s, &in, c->at);
-    ValueId v = tensor_value(c->s, &in, c->at);
-    set_op_place(c->s, c->at);
-    v = emit_value(&e->build, OP_expand, NULL, 1, &v, &to.type);
-    if (has_batch_axis(c->s, x)) vec_push(c->s->model->arena, &e->per_sample, v);
-    *ids = tensor_of(e, emit_value(&e->build, OP_to_int, NULL, 1, &v, NULL), c->at);
-    memcpy(ids->dims, to.dims, sizeof to.dims);
+    ExprValue v = emit_like(c->s, OP_expand, c->at, floats_of(c->s, ids, c->at), &to);
+    if (has_batch_axis(c->s, x)) v = with_samples(c->s, v);
+    to.type.dtype = DT_I32;
+    *ids = emit_like(c->s, OP_to_int, c->at, v, &to);
     return true;
 }
 

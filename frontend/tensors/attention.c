@@ -8,43 +8,27 @@
 
 #include "operations.h"
 
-/* Zeros of this type. */
-static ValueId make_zeros(Scope *s, Span at, const Type *type) {
-    Elaboration *e = s->elaboration;
-    set_op_place(s, at);
-    ValueId zero = emit_value(&e->build, OP_constant, &(Attrs){0}, 0, NULL, NULL);
-    return emit_value(&e->build, OP_expand, &(Attrs){0}, 1, &zero, type);
-}
-
 /* x padded with zeros along its last axis, up to this width. */
 static ExprValue pad_last_axis(Scope *s, Span at, ExprValue x, int64_t width) {
-    Elaboration *e = s->elaboration;
-    ExprValue out = x;
-    Type rest = x.type;
-    rest.dim[rest.rank - 1] = width - last_dim(&x.type);
-    if (rest.dim[rest.rank - 1] <= 0) return x;
-    Attrs a = {.axis = rest.rank - 1};
-    ValueId in[2] = {tensor_value(s, &x, at), make_zeros(s, at, &rest)};
-    out.kind = VALUE_TENSOR;
-    out.tensor = emit_value(&e->build, OP_concat, &a, 2, in, NULL);
-    out.type = e->graph->values.at[out.tensor].type;
-    out.dims[rest.rank - 1] = NULL;
+    int last = x.type.rank - 1;
+    ExprValue rest = x;
+    rest.type.dim[last] = width - last_dim(&x.type);
+    rest.dims[last] = NULL;
+    if (rest.type.dim[last] <= 0) return x;
+    tensor_value(s, &x, at);
+    ExprValue parts[2] = {x, expand_number(s, at, 0, &rest)};
+    ExprValue out = emit_op(s, OP_concat, &(Attrs){.axis = last}, "", at, parts, 2, NULL);
+    memcpy(out.dims, rest.dims, sizeof out.dims);
     return out;
 }
 
 /* A bias of each sample that all heads share, [B, 1, T, S]. */
 static ExprValue each_for_each_head(Scope *s, Span at, ExprValue bias, const ExprValue *q) {
-    Type to = bias.type;
-    if (to.dim[1] != 1 || q->type.dim[2] == 1) return bias;
-    to.dim[1] = q->type.dim[2];
-    ValueId in = tensor_value(s, &bias, at);
-    set_op_place(s, at);
-    ExprValue out =
-        tensor_of(s->elaboration,
-                  emit_value(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
-    memcpy(out.dims, bias.dims, sizeof out.dims);
-    out.dims[1] = q->dims[2];
-    return out;
+    ExprValue to = bias;
+    if (to.type.dim[1] != 1 || q->type.dim[2] == 1) return bias;
+    to.type.dim[1] = q->type.dim[2];
+    to.dims[1] = q->dims[2];
+    return emit_like(s, OP_expand, at, bias, &to);
 }
 
 /* Expands a bias for all heads, [T, S] or [1, T, S]. */
@@ -57,21 +41,15 @@ static ExprValue for_each_head(Scope *s, Span at, ExprValue bias, const ExprValu
     bool fits = (missing || one) && to.dim[to.rank - 2] == q->type.dim[1] &&
                 last_dim(&to) == k->type.dim[1];
     if (!fits) return bias;
-    to = type_of(to.dtype, 3, (int64_t[]){heads, to.dim[to.rank - 2], to.dim[to.rank - 1]});
-    ValueId in = tensor_value(s, &bias, at);
-    set_op_place(s, at);
-    ExprValue out =
-        tensor_of(s->elaboration,
-                  emit_value(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
-    out.dims[0] = q->dims[2];
-    for (int i = 1; i < 3; i++) out.dims[i] = bias.dims[i - missing];
-    return out;
+    ExprValue out = {.dims = {q->dims[2], bias.dims[1 - missing], bias.dims[2 - missing]}};
+    out.type = type_of(to.dtype, 3, (int64_t[]){heads, to.dim[to.rank - 2], to.dim[to.rank - 1]});
+    return emit_like(s, OP_expand, at, bias, &out);
 }
 
-static ExprValue result_of(const BuiltinCall *c, OpId op, const ExprValue *q, const ExprValue *v) {
-    ExprValue y = call_result(c, op, 0);
+/* The first entries of the last axis, as many as v has. */
+static ExprValue as_wide_as(const BuiltinCall *c, ExprValue y, const ExprValue *v) {
+    if (y.kind == VALUE_ERROR) return y;
     int64_t width = last_dim(&v->type);
-    memcpy(y.dims, q->dims, sizeof y.dims);
     if (last_dim(&y.type) > width)
         y = slice_axis(c->s, c->at, c->info->name, y, y.type.rank - 1, 0, width);
     if (y.kind == VALUE_TENSOR) y.dims[y.type.rank - 1] = v->dims[v->type.rank - 1];
@@ -145,13 +123,11 @@ ExprValue run_attention(const BuiltinCall *c) {
                .cap = cap->kind == VALUE_NONE ? 0 : value_number(cap),
                .documents = value_is_tensor(call_operand(c, "documents"))};
     ExprValue in[5] = {*q, *k, *v};
-    OpId op;
     if (kind == OP_COUNT) return call_failed(c);
     if (heads && refuse_unlike_samples(c->s, c->info->name, c->at, in, 3)) return call_failed(c);
     if (a.documents && refuse_documents(c, q, k)) return call_failed(c);
     for (int i = 0; alike && i < 3; i++) in[i] = pad_last_axis(c->s, c->at, in[i], width);
     uint32_t n = 3 + add_terms(c, in + 3, q, k);
     if (in[n - 1].kind == VALUE_ERROR) return call_failed(c);
-    if (!emit_op(c->s, kind, &a, c->info->name, c->at, in, n, &op)) return call_failed(c);
-    return result_of(c, op, q, v);
+    return as_wide_as(c, call_op(c, kind, &a, in, n), v);
 }

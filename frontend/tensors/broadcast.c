@@ -67,23 +67,20 @@ static bool broadcast_shape(Scope *s, const char *name, Span at, ExprValue *all,
 }
 
 /* A number as an operand. */
-static ExprValue make_constant(Scope *s, const ExprValue *v, Span at) {
-    Attrs a = {.alpha = value_number(v)};
-    Elaboration *e = s->elaboration;
-    set_op_place(s, at);
-    ExprValue c = tensor_of(e, emit_value(&e->build, OP_constant, &a, 0, NULL, NULL), at);
+static ExprValue make_constant(Scope *s, double number, Span at) {
+    ExprValue c = emit_op(s, OP_constant, &(Attrs){.alpha = number}, "", at, NULL, 0, NULL);
     c.dims[0] = "1";
     return c;
 }
 
+ExprValue expand_number(Scope *s, Span at, double number, const ExprValue *like) {
+    return emit_like(s, OP_expand, at, make_constant(s, number, at), like);
+}
+
 ExprValue floats_of(Scope *s, const ExprValue *v, Span at) {
-    ExprValue x = *v;
-    Elaboration *e = s->elaboration;
-    if (v->type.dtype != DT_I32) return x;
-    set_op_place(s, at);
-    x.tensor = emit_value(&e->build, OP_to_float, NULL, 1, &v->tensor, NULL);
-    x.type = e->graph->values.at[x.tensor].type;
-    return x;
+    ExprValue to = *v;
+    to.type.dtype = DT_F32;
+    return v->type.dtype == DT_I32 ? emit_like(s, OP_to_float, at, *v, &to) : *v;
 }
 
 /* 0 if all values are tensors or numbers; otherwise 1 + the index of the first that is not. */
@@ -135,7 +132,6 @@ static bool refuse_other_places(Scope *s, const char *name, Span at, const ExprV
 ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ExprValue *args,
                      uint32_t n) {
     ExprValue operand[MOST_MAPPED], all = {.kind = VALUE_TENSOR};
-    OpId op;
     bool any = false;
     uint32_t wrong = first_wrong(args, n);
     CHECK(n <= MOST_MAPPED);
@@ -151,10 +147,9 @@ ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Exp
     }
     if (any && refuse_other_places(s, name, at, args, n, all.type.rank)) return value_error(at);
     for (uint32_t i = 0; i < n; i++)
-        operand[i] =
-            value_is_tensor(&args[i]) ? floats_of(s, &args[i], at) : make_constant(s, &args[i], at);
-    if (!emit_op(s, kind, &(Attrs){0}, name, at, operand, n, &op)) return value_error(at);
-    ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
+        operand[i] = value_is_tensor(&args[i]) ? floats_of(s, &args[i], at)
+                                               : make_constant(s, value_number(&args[i]), at);
+    ExprValue v = emit_op(s, kind, &(Attrs){0}, name, at, operand, n, NULL);
     for (int i = 0; i < v.type.rank; i++)
         v.dims[i] = v.type.rank == all.type.rank ? all.dims[i] : NULL;
     return v;

@@ -14,8 +14,8 @@
 
 enum { MAX_OPERANDS = 8 };
 
-/* Emits an op with the tensors among the arguments as operands. false after a reported error. */
-static bool emit_call(const BuiltinCall *c, OpKind kind, const Attrs *a, OpId *op) {
+/* The op with the tensors among the arguments as operands. */
+static ExprValue call_of_tensors(const BuiltinCall *c, OpKind kind, const Attrs *a) {
     ExprValue operands[MAX_OPERANDS];
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->args.n_items; i++) {
@@ -23,29 +23,7 @@ static bool emit_call(const BuiltinCall *c, OpKind kind, const Attrs *a, OpId *o
         CHECK(n < MAX_OPERANDS);
         operands[n++] = *c->args.items[i].value;
     }
-    return emit_op(c->s, kind, a, c->info->name, c->at, operands, n, op) &&
-           !refuse_mixed_samples(c->s, c->info->name, c->at, *op);
-}
-
-/* Result 0 of an op that emit_call made; its axes have the names of the axes that the op's
- * signature takes them from. */
-static ExprValue named_result(const BuiltinCall *c, OpId op) {
-    const ExprValue *operand[MAX_OPERANDS];
-    Type types[MAX_OPERANDS];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < c->args.n_items; i++) {
-        if (!value_is_tensor(c->args.items[i].value)) continue;
-        operand[n] = c->args.items[i].value;
-        types[n] = operand[n]->type;
-        n++;
-    }
-    OpKind kind = c->s->elaboration->graph->ops.at[op].kind;
-    ExprValue v = call_result(c, op, 0);
-    for (int k = 0; k < v.type.rank; k++) {
-        AxisOrigin from = op_axis_origin(kind, n, types, 0, v.type.rank, k);
-        if (from.operand >= 0) v.dims[k] = operand[from.operand]->dims[from.axis];
-    }
-    return v;
+    return call_unmixed(c, call_op(c, kind, a, operands, n));
 }
 
 /* ---- functions that are one op ---- */
@@ -75,13 +53,11 @@ static void set_attribute(Attrs *a, const char *name, const ArgumentInfo *row, c
 static ExprValue run_op(const BuiltinCall *c) {
     Attrs a = {0};
     uint32_t n;
-    OpId op;
     const ArgumentInfo *row = call_arguments(c->info, &n);
     for (uint32_t i = 0; i < n; i++)
         if (!(row[i].type.kinds & K_TENSOR))
             set_attribute(&a, row[i].name, &row[i], c->args.items[i].value);
-    if (!emit_call(c, c->info->op, &a, &op)) return call_failed(c);
-    return named_result(c, op);
+    return call_of_tensors(c, c->info->op, &a);
 }
 
 /* ---- the others ---- */
@@ -100,7 +76,6 @@ static ExprValue run_gather(const BuiltinCall *c) {
     ExprValue *table = call_operand(c, "table"), *ids = call_operand(c, "ids");
     const ExprValue *axis = call_operand(c, "axis"), *padding = call_operand(c, "padding");
     Attrs a = {.padding = padding->kind == VALUE_NONE ? 0 : padding->integer + 1};
-    OpId op;
     *ids = ids_of(c->s, ids, c->at);
     if (ids->kind == VALUE_TENSOR && type_is_float(&ids->type))
         return method_fail(c->s, E_shape, ids->span.file ? ids->span : c->at,
@@ -114,10 +89,10 @@ static ExprValue run_gather(const BuiltinCall *c) {
         return refuse_gather(c, table, "the table must be made of parameters only",
                              "`gather` from rows of samples would depend on the number of ranks; "
                              "gather(x, ids, axis = 1) takes entries of each sample");
-    if (!emit_call(c, OP_embedding, &a, &op) ||
-        refuse_far_ids(c->s, c->at, c->info->name, table, 0, ids))
-        return call_failed(c);
-    return named_result(c, op);
+    ExprValue rows = call_of_tensors(c, OP_embedding, &a);
+    bool wrong =
+        rows.kind == VALUE_ERROR || refuse_far_ids(c->s, c->at, c->info->name, table, 0, ids);
+    return wrong ? call_failed(c) : rows;
 }
 
 /* Positions [T] are those of every sample. */
@@ -138,7 +113,6 @@ static ExprValue run_dropout(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     ExprValue *x = call_operand(c, "x");
     Attrs a = {.p = value_number(call_operand(c, "p"))};
-    OpId op;
     if (e->applied.experts)
         return method_fail(c->s, E_arguments, c->at,
                            "apply it before `dispatch` or after `combine`",
@@ -146,11 +120,7 @@ static ExprValue run_dropout(const BuiltinCall *c) {
     if (a.p == 0 || !e->training) return *x;
     a.salt = e->next_salt++;
     ExprValue operands[2] = {*x, tensor_of(e, e->step, c->at)};
-    if (!emit_op(c->s, OP_dropout, &a, c->info->name, c->at, operands, 2, &op))
-        return call_failed(c);
-    ExprValue v = call_result(c, op, 0);
-    memcpy(v.dims, x->dims, sizeof v.dims);
-    return v;
+    return call_op(c, OP_dropout, &a, operands, 2);
 }
 
 static ExprValue run_relative_bias(const BuiltinCall *c) {
@@ -159,12 +129,7 @@ static ExprValue run_relative_bias(const BuiltinCall *c) {
                .bidirectional = call_operand(c, "bidirectional")->boolean};
     Type bias = type_of(w->type.dtype, 3, (int64_t[]){1, t->integer, s->integer});
     if (w->type.rank == 2) bias.dim[0] = w->type.dim[1];
-    OpId op;
-    if (!emit_given(c->s, OP_relative_bias, &a, c->info->name, c->at, w, 1, &bias, &op) ||
-        refuse_mixed_samples(c->s, c->info->name, c->at, op))
-        return call_failed(c);
-    ExprValue v = call_result(c, op, 0);
-    v.dims[0] = w->dims[1];
+    ExprValue v = call_unmixed(c, call_given(c, OP_relative_bias, &a, w, 1, &bias));
     v.dims[1] = t->symbol;
     v.dims[2] = s->symbol;
     return v;
@@ -172,7 +137,6 @@ static ExprValue run_relative_bias(const BuiltinCall *c) {
 
 /* Samples cannot be numbered: every rank would count its own from 0. */
 static ExprValue run_iota(const BuiltinCall *c) {
-    Elaboration *e = c->s->elaboration;
     const ExprValue *n = call_operand(c, "n");
     Type type = type_of(DT_I32, 1, &n->integer);
     if (n->per_rank)
@@ -181,8 +145,7 @@ static ExprValue run_iota(const BuiltinCall *c) {
                            "each sample must be a field of the data",
                            "`iota` over samples would number those of one rank, so the model "
                            "would change with the number of ranks");
-    set_op_place(c->s, c->at);
-    ExprValue v = tensor_of(e, emit_value(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
+    ExprValue v = call_given(c, OP_iota, &(Attrs){0}, NULL, 0, &type);
     v.dims[0] = n->symbol;
     return v;
 }

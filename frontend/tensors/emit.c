@@ -2,6 +2,8 @@
  * fit are reported in the names of the model. Also here: which values hold samples, and whether an
  * op would mix them.
  */
+#include <string.h>
+
 #include "operations.h"
 #include "signature.h"
 
@@ -54,8 +56,8 @@ ValueId tensor_value(Scope *s, ExprValue *v, Span at) {
     return v->tensor = e->param_value[p->row];
 }
 
-bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
-                ExprValue *operands, uint32_t n, const Type *given, OpId *out) {
+ExprValue emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+                  ExprValue *operands, uint32_t n, const Type *given) {
     Elaboration *e = s->elaboration;
     Arena *arena = s->model->arena;
     Type *types = arena_array(arena, Type, n + 1);
@@ -81,17 +83,22 @@ bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span
         diag_help(&d, "%s", problem);
         buf_free(&shapes);
         method_emit(s, &d);
-        return false;
+        return value_error(at);
     }
     for (uint32_t i = 0; i < n; i++) ids[i] = tensor_value(s, &operands[i], at);
     set_op_place(s, at);
-    *out = op_emit(&e->build, kind, attr, n, ids, given);
-    return true;
+    OpId id = op_emit(&e->build, kind, attr, n, ids, given);
+    return tensor_of(e, e->graph->ops.at[id].out, at);
 }
 
-bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
-             ExprValue *operands, uint32_t n, OpId *out) {
-    return emit_given(s, kind, attr, name, at, operands, n, NULL, out);
+ExprValue emit_like(Scope *s, OpKind kind, Span at, ExprValue x, const ExprValue *like) {
+    Elaboration *e = s->elaboration;
+    const Type *given = op_info[kind].given ? &like->type : NULL;
+    ValueId in = tensor_value(s, &x, at);
+    set_op_place(s, at);
+    ExprValue v = tensor_of(e, emit_value(&e->build, kind, NULL, 1, &in, given), at);
+    memcpy(v.dims, like->dims, sizeof v.dims);
+    return v;
 }
 
 /* Values with one entry per sample are noted after their op is made, and before another op reads
@@ -137,12 +144,12 @@ static bool is_mixed(const Signature *sig, uint32_t n, const Type *in, uint32_t 
            first_letter(signature_result(sig, 0), rank) != letter;
 }
 
-bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
+/* True after an error: the op would mix samples of the batch. */
+static bool refuse_mixed_samples(Scope *s, const char *name, Span at, const Op *op) {
     Elaboration *e = s->elaboration;
-    const Op *op = &e->graph->ops.at[id];
-    Type *types = arena_array(s->model->arena, Type, op->n_in + 1);
+    Type few[FEW_TYPES];
+    const Type *types = op_types(e->graph, op, few);
     int rank = e->graph->values.at[op->out].type.rank;
-    for (uint32_t i = 0; i < op->n_in; i++) types[i] = e->graph->values.at[op->in[i]].type;
     for (uint32_t i = 0; i < op->n_in; i++) {
         if (!is_mixed(op_signature(op->kind), op->n_in, types, i, rank)) continue;
         if (!value_has_samples(e, op->in[i])) continue;
@@ -163,7 +170,30 @@ ExprValue *call_operand(const BuiltinCall *c, const char *name) {
     return (ExprValue *)call_argument(&c->args, name);
 }
 
-ExprValue call_result(const BuiltinCall *c, OpId op, uint32_t j) {
-    Elaboration *e = c->s->elaboration;
-    return tensor_of(e, e->graph->ops.at[op].out + j, c->at);
+ExprValue call_given(const BuiltinCall *c, OpKind kind, const Attrs *a, ExprValue *in, uint32_t n,
+                     const Type *given) {
+    ExprValue v = emit_op(c->s, kind, a, c->info->name, c->at, in, n, given);
+    if (v.kind == VALUE_ERROR) return v;
+    const Graph *g = c->s->elaboration->graph;
+    Type few[FEW_TYPES];
+    const Type *types = op_types(g, value_maker(g, v.tensor), few);
+    for (int k = 0; k < v.type.rank; k++) {
+        AxisOrigin from = op_axis_origin(kind, n, types, 0, v.type.rank, k);
+        if (from.operand >= 0) v.dims[k] = in[from.operand].dims[from.axis];
+    }
+    return v;
+}
+
+ExprValue call_op(const BuiltinCall *c, OpKind kind, const Attrs *a, ExprValue *in, uint32_t n) {
+    return call_given(c, kind, a, in, n, NULL);
+}
+
+ExprValue call_unmixed(const BuiltinCall *c, ExprValue v) {
+    if (v.kind == VALUE_ERROR) return v;
+    const Op *op = value_maker(c->s->elaboration->graph, v.tensor);
+    return refuse_mixed_samples(c->s, c->info->name, c->at, op) ? call_failed(c) : v;
+}
+
+ExprValue call_result(const BuiltinCall *c, const ExprValue *first, uint32_t j) {
+    return tensor_of(c->s->elaboration, first->tensor + j, c->at);
 }

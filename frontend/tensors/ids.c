@@ -31,7 +31,7 @@ typedef struct Source {
 
 static Numbers numbers_of(Source s);
 static Source source_of(const Graph *g, ValueId v, int depth) {
-    return (Source){g, &g->ops.at[g->values.at[v].def], v, depth};
+    return (Source){g, value_maker(g, v), v, depth};
 }
 static Source operand(const Source *s, uint32_t i) {
     return source_of(s->g, s->op->in[i], s->depth - 1);
@@ -57,23 +57,19 @@ static Numbers product_of(Numbers a, Numbers b) {
     return between(a, b, known ? low : -INFINITY, known ? high : INFINITY);
 }
 
-static Numbers numbers_add(const Source *s) {
+static Numbers of_both(const Source *s, double (*grows)(double, double)) {
     Numbers a = of_operand(s, 0), b = of_operand(s, 1);
-    return between(a, b, a.low + b.low, a.high + b.high);
+    return between(a, b, grows(a.low, b.low), grows(a.high, b.high));
 }
+static double sum_of(double a, double b) { return a + b; }
+static Numbers numbers_add(const Source *s) { return of_both(s, sum_of); }
+static Numbers numbers_maximum(const Source *s) { return of_both(s, fmax); }
+static Numbers numbers_minimum(const Source *s) { return of_both(s, fmin); }
 static Numbers numbers_mul(const Source *s) {
     return product_of(of_operand(s, 0), of_operand(s, 1));
 }
 static Numbers numbers_scale(const Source *s) {
     return product_of(of_operand(s, 0), one_number(s->op->attr->alpha));
-}
-static Numbers numbers_maximum(const Source *s) {
-    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
-    return between(a, b, fmax(a.low, b.low), fmax(a.high, b.high));
-}
-static Numbers numbers_minimum(const Source *s) {
-    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
-    return between(a, b, fmin(a.low, b.low), fmin(a.high, b.high));
 }
 static Numbers numbers_div(const Source *s) {
     Numbers a = of_operand(s, 0), b = of_operand(s, 1), r = any_number;
@@ -109,18 +105,13 @@ static Numbers numbers_sub(const Source *s) {
     return (Numbers){fmin(last, 0), fmax(last, 0), whole, false};
 }
 
-static Numbers numbers_floor(const Source *s) {
+static Numbers rounded(const Source *s, double (*to)(double)) {
     Numbers a = of_operand(s, 0);
-    return (Numbers){floor(a.low), floor(a.high), true, a.exact};
+    return (Numbers){to(a.low), to(a.high), true, a.exact};
 }
-static Numbers numbers_ceil(const Source *s) {
-    Numbers a = of_operand(s, 0);
-    return (Numbers){ceil(a.low), ceil(a.high), true, a.exact};
-}
-static Numbers numbers_to_int(const Source *s) {
-    Numbers a = of_operand(s, 0);
-    return (Numbers){trunc(a.low), trunc(a.high), true, a.exact};
-}
+static Numbers numbers_floor(const Source *s) { return rounded(s, floor); }
+static Numbers numbers_ceil(const Source *s) { return rounded(s, ceil); }
+static Numbers numbers_to_int(const Source *s) { return rounded(s, trunc); }
 
 static Numbers numbers_cumsum(const Source *s) {
     double n = (double)last_dim(&s->g->values.at[s->result].type);
@@ -184,15 +175,12 @@ static Numbers numbers_of(Source s) {
 }
 
 ExprValue ids_of(Scope *s, const ExprValue *v, Span at) {
-    Elaboration *e = s->elaboration;
-    ExprValue x = *v;
+    ExprValue to = *v;
     if (v->kind != VALUE_TENSOR || !type_is_float(&v->type) ||
-        !numbers_of(source_of(e->graph, v->tensor, DEPTH)).whole)
-        return x;
-    set_op_place(s, at);
-    x.tensor = emit_value(&e->build, OP_to_int, NULL, 1, &v->tensor, NULL);
-    x.type = e->graph->values.at[x.tensor].type;
-    return x;
+        !numbers_of(source_of(s->elaboration->graph, v->tensor, DEPTH)).whole)
+        return *v;
+    to.type.dtype = DT_I32;
+    return emit_like(s, OP_to_int, at, *v, &to);
 }
 
 ExprValue operand_of_ids(const BuiltinCall *c, const char *name) {

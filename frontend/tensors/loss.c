@@ -14,12 +14,8 @@
 
 /* ---- what the loss begins with */
 
-static const Op *maker_of(const Elaboration *e, ValueId v) {
-    return &e->graph->ops.at[e->graph->values.at[v].def];
-}
-
 static void count_operand(const Elaboration *e, LossSum *sum) {
-    const Op *op = maker_of(e, sum->value);
+    const Op *op = value_maker(e->graph, sum->value);
     sum->counted = op->in[signature_find(op_signature(op->kind), op_info[op->kind].counted)];
     sum->ignore = op->attr->ignore;
 }
@@ -212,9 +208,9 @@ static void keep_term(Elaboration *e, const char *state, OpKind op, double alpha
     int64_t words = EXACT_WORDS;
     Type type = type_of(DT_I64, 1, &words);
     Attrs a = {.alpha = alpha};
-    Attrs set = {.index = graph_add_state(e->graph, STATE_METRIC, state, type, NO_INDEX)};
+    int32_t row = graph_add_state(e->graph, STATE_METRIC, state, type, NO_INDEX);
     ValueId term = emit_value(&e->build, op, &a, n, in, NULL);
-    op_emit(&e->build, OP_set_state, &set, 1, &term, NULL);
+    emit_set_state(&e->build, row, term);
 }
 
 /* Batches of an evaluation may differ in what the term is divided by: the host adds up its sums
@@ -235,7 +231,7 @@ static void leave_to_host(Elaboration *e, const AuxTerm *t, const char *state) {
 static void keep_terms(Elaboration *e, const LossSum *sum, const ValueId *stats, const char *of,
                        bool told) {
     ValueId in[2] = {sum->value};
-    if (told && maker_of(e, sum->value)->kind != OP_count_targets)
+    if (told && value_maker(e->graph, sum->value)->kind != OP_count_targets)
         keep_term(e, term_state(e, of, sum->name), OP_loss_term, 0, 1, in);
     for (uint32_t i = 0; i < e->aux.n; i++) {
         const AuxTerm *t = &e->aux.at[i];
@@ -252,7 +248,7 @@ static void keep_terms(Elaboration *e, const LossSum *sum, const ValueId *stats,
 
 /* Does train.loss have several terms? Those of aux alone are told as part of the loss. */
 static bool are_told(const Elaboration *e, const LossSum *sum) {
-    uint32_t n = maker_of(e, sum->value)->kind != OP_count_targets, told = 0;
+    uint32_t n = value_maker(e->graph, sum->value)->kind != OP_count_targets, told = 0;
     for (uint32_t i = 0; i < e->aux.n; i++) told += e->aux.at[i].told;
     return told && n + told > 1;
 }

@@ -22,13 +22,9 @@ static ExprValue map2(const BuiltinCall *c, OpKind kind, ExprValue x, ExprValue 
 /* The last axis, of size 1, left out. */
 static ExprValue without_last(const BuiltinCall *c, ExprValue x) {
     if (x.kind == VALUE_ERROR) return x;
-    Elaboration *e = c->s->elaboration;
-    Type t = x.type;
-    t.rank--;
-    set_op_place(c->s, c->at);
-    ExprValue v = tensor_of(e, emit_value(&e->build, OP_reshape, NULL, 1, &x.tensor, &t), c->at);
-    memcpy(v.dims, x.dims, sizeof v.dims);
-    return v;
+    ExprValue to = x;
+    to.type.rank--;
+    return emit_like(c->s, OP_reshape, c->at, x, &to);
 }
 
 /* The sum along the last axis, of at least two axes. */
@@ -39,23 +35,14 @@ static ExprValue row_sum(const BuiltinCall *c, ExprValue x) {
 }
 
 static ExprValue log_sum_exp(const BuiltinCall *c, ExprValue x) {
-    OpId op;
-    if (!emit_op(c->s, OP_logsumexp, &(Attrs){0}, c->info->name, c->at, &x, 1, &op))
-        return value_error(c->at);
-    ExprValue v = call_result(c, op, 0);
-    for (int k = 0; k + 1 < v.type.rank; k++) v.dims[k] = x.dims[k];
-    return v;
+    return x.kind == VALUE_ERROR ? x : call_op(c, OP_logsumexp, &(Attrs){0}, &x, 1);
 }
 
 /* log(exp(0) + exp(x)): logsumexp of pairs. `x < x` is 0, without a gradient. */
 static ExprValue softplus(const BuiltinCall *c, ExprValue x) {
     ExprValue zero = map2(c, OP_less, x, x);
     if (zero.kind == VALUE_ERROR) return zero;
-    Attrs a = {.axis = x.type.rank};
-    ExprValue pair[2] = {x, zero};
-    OpId op;
-    if (!emit_op(c->s, OP_stack, &a, c->info->name, c->at, pair, 2, &op)) return value_error(c->at);
-    ExprValue both = call_result(c, op, 0);
+    ExprValue both = call_op(c, OP_stack, &(Attrs){.axis = x.type.rank}, (ExprValue[]){x, zero}, 2);
     memcpy(both.dims, x.dims, sizeof both.dims);
     return without_last(c, log_sum_exp(c, both));
 }
@@ -93,16 +80,12 @@ ExprValue run_cross_entropy(const BuiltinCall *c) {
     bool each = call_operand(c, "each")->boolean;
     Attrs a = {.ignore = call_operand(c, "ignore")->integer,
                .z = value_number(call_operand(c, "z"))};
-    OpId op;
     if (are_labels(c, in)) in[1] = operand_of_ids(c, "targets");
     if (in[1].kind == VALUE_ERROR) return call_failed(c);
     if (in[1].type.dtype != DT_I32)
         return mean_or_each(c, without_last(c, soft_cross_entropy(c, in[0], in[1])));
-    if (!emit_op(c->s, each ? OP_cross_entropy_each : OP_cross_entropy, &a, c->info->name, c->at,
-                 in, 2, &op) ||
-        refuse_mixed_samples(c->s, c->info->name, c->at, op))
-        return call_failed(c);
-    ExprValue v = call_result(c, op, 0);
+    OpKind op = each ? OP_cross_entropy_each : OP_cross_entropy;
+    ExprValue v = call_unmixed(c, call_op(c, op, &a, in, 2));
     if (each) memcpy(v.dims, in[1].dims, sizeof v.dims);
     return v;
 }

@@ -15,6 +15,11 @@ bool has_batch_axis(Scope *s, const ExprValue *x) {
            value_has_samples(s->elaboration, x->tensor);
 }
 
+ExprValue with_samples(Scope *s, ExprValue x) {
+    vec_push(s->model->arena, &s->elaboration->per_sample, x.tensor);
+    return x;
+}
+
 bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue *x, uint32_t n) {
     uint32_t with = n, without = n;
     for (uint32_t i = 0; i < n; i++)
@@ -55,14 +60,11 @@ int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank) {
 
 ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, const int *axis) {
     Attrs a = {0};
-    OpId op;
-    ExprValue v;
     for (int i = 0; i < x.type.rank; i++) a.order = a.order * 10 + axis[i] + 1;
     if (axis[0] != 0 && has_batch_axis(s, &x))
         return method_fail(s, E_arguments, at, "keep the first axis where it is",
                            "the batch axis must stay the first axis");
-    if (!emit_op(s, OP_transpose, &a, name, at, &x, 1, &op)) return value_error(at);
-    v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
+    ExprValue v = emit_op(s, OP_transpose, &a, name, at, &x, 1, NULL);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = x.dims[axis[i]];
     return v;
 }
@@ -99,13 +101,10 @@ ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis,
                      int64_t count) {
     if (from == 0 && count == x.type.dim[axis]) return x;
     Attrs a = {.axis = axis, .start = from, .count = count};
-    OpId op;
-    ExprValue operand = x;
     if (axis == 0 && has_batch_axis(s, &x))
         return method_fail(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
                            "a part of the batch would depend on the number of ranks");
-    if (!emit_op(s, OP_slice, &a, name, at, &operand, 1, &op)) return value_error(at);
-    ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
+    ExprValue v = emit_op(s, OP_slice, &a, name, at, &x, 1, NULL);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = i == axis ? NULL : x.dims[i];
     return v;
 }
@@ -179,12 +178,11 @@ ExprValue run_split(const BuiltinCall *c) {
                          "split(x, axis = %d, sizes = [..])",
                          MAX_PARTS, axis),
             "`split` would make %lld tensors", (long long)parts);
-    Attrs a = {.axis = axis};
-    OpId op;
-    if (!emit_op(c->s, OP_split, &a, c->info->name, c->at, x, 1, &op)) return call_failed(c);
+    ExprValue first = call_op(c, OP_split, &(Attrs){.axis = axis}, x, 1);
+    if (first.kind == VALUE_ERROR) return first;
     ExprValue list = list_of(c, parts);
     for (int64_t j = 0; j < parts; j++) {
-        ExprValue part = call_result(c, op, (uint32_t)j);
+        ExprValue part = call_result(c, &first, (uint32_t)j);
         for (int i = 0, k = 0; i < x->type.rank; i++)
             if (i != axis) part.dims[k++] = x->dims[i];
         append_item(c, &list, part);
@@ -214,14 +212,10 @@ ExprValue run_expand(const BuiltinCall *c) {
                            "the batch axis must stay the first axis");
     for (uint32_t i = 1; i < shape->n_items; i++)
         if (refuse_later_samples(c->s, shape->span, shape->items[i].value)) return call_failed(c);
-    OpId op;
-    if (!emit_given(c->s, OP_expand, &(Attrs){0}, c->info->name, c->at, x, 1, &want.type, &op))
-        return call_failed(c);
-    ExprValue y = call_result(c, op, 0);
+    ExprValue y = call_given(c, OP_expand, &(Attrs){0}, x, 1, &want.type);
     memcpy(y.dims, want.dims, sizeof y.dims);
-    if (shape->items[0].value->per_rank) /* the first axis of y holds samples */
-        vec_push(c->s->model->arena, &c->s->elaboration->per_sample, y.tensor);
-    return y;
+    bool samples = y.kind != VALUE_ERROR && shape->items[0].value->per_rank;
+    return samples ? with_samples(c->s, y) : y;
 }
 
 /* ---- concat and stack */
@@ -230,7 +224,6 @@ static ExprValue join(Scope *s, OpKind kind, const char *name, Span at, int axis
                       ExprValue *operands, uint32_t n) {
     bool stacks = kind == OP_stack;
     const ExprValue first = operands[0];
-    OpId op;
     for (uint32_t i = 0; i < n; i++)
         if (axis == 0 && has_batch_axis(s, &operands[i]))
             return method_fail(s, E_arguments, at,
@@ -238,9 +231,7 @@ static ExprValue join(Scope *s, OpKind kind, const char *name, Span at, int axis
                                       : "concatenate along a later axis",
                                "the batch axis must stay the first axis");
     if (refuse_unlike_samples(s, name, at, operands, n)) return value_error(at);
-    Attrs a = {.axis = axis};
-    if (!emit_op(s, kind, &a, name, at, operands, n, &op)) return value_error(at);
-    ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
+    ExprValue v = emit_op(s, kind, &(Attrs){.axis = axis}, name, at, operands, n, NULL);
     for (int i = 0, k = 0; i < v.type.rank; i++)
         if (i != axis)
             v.dims[i] = first.dims[k++];
@@ -270,31 +261,22 @@ ExprValue run_stack(const BuiltinCall *c) { return join_tensors(c, OP_stack); }
 static ExprValue times_matrix(const BuiltinCall *c, const ExprValue *a, const ExprValue *b) {
     static const int turned[] = {1, 0};
     ExprValue operands[2] = {*a, tensor_transpose(c->s, c->at, c->info->name, *b, turned)};
-    OpId op;
-    if (operands[1].kind == VALUE_ERROR ||
-        !emit_op(c->s, OP_linear, &(Attrs){0}, c->info->name, c->at, operands, 2, &op))
-        return call_failed(c);
-    ExprValue v = call_result(c, op, 0);
-    memcpy(v.dims, a->dims, sizeof v.dims);
-    v.dims[v.type.rank - 1] = b->dims[1];
-    return v;
+    if (operands[1].kind == VALUE_ERROR) return operands[1];
+    return call_op(c, OP_linear, &(Attrs){0}, operands, 2);
 }
 
 /* Repeats matrix a for each index of the leading axes of b. */
 static bool repeat_matrix(const BuiltinCall *c, ExprValue *a, const ExprValue *b) {
     ExprValue want = *b;
-    OpId op;
     for (int i = 0; i < 2; i++) {
         want.type.dim[b->type.rank - 2 + i] = a->type.dim[i];
         want.dims[b->type.rank - 2 + i] = a->dims[i];
     }
     want.type.dtype = a->type.dtype;
-    if (!emit_given(c->s, OP_expand, &(Attrs){0}, c->info->name, c->at, a, 1, &want.type, &op))
-        return false;
-    *a = call_result(c, op, 0);
+    *a = call_given(c, OP_expand, &(Attrs){0}, a, 1, &want.type);
+    if (a->kind == VALUE_ERROR) return false;
     memcpy(a->dims, want.dims, sizeof a->dims);
-    if (has_batch_axis(c->s, b))
-        vec_push(c->s->model->arena, &c->s->elaboration->per_sample, a->tensor);
+    if (has_batch_axis(c->s, b)) *a = with_samples(c->s, *a);
     return true;
 }
 
@@ -302,7 +284,6 @@ ExprValue run_matmul(const BuiltinCall *c) {
     ExprValue operands[2] = {*call_operand(c, "a"), *call_operand(c, "b")};
     ExprValue *a = &operands[0], *b = &operands[1];
     int m = a->type.rank, n = b->type.rank;
-    OpId op;
     if (b->type.rank == 2 && has_batch_axis(c->s, b))
         return method_fail(c->s, E_arguments, c->at, "give both operands a leading batch axis",
                            "a sum over the samples of a batch would depend on the number of ranks");
@@ -312,10 +293,5 @@ ExprValue run_matmul(const BuiltinCall *c) {
         return call_failed(c);
     if (n > 2 && refuse_unlike_samples(c->s, c->info->name, c->at, operands, 2))
         return call_failed(c);
-    if (!emit_op(c->s, OP_matmul, &(Attrs){0}, c->info->name, c->at, operands, 2, &op))
-        return call_failed(c);
-    ExprValue v = call_result(c, op, 0);
-    for (int i = 0; i < v.type.rank; i++)
-        v.dims[i] = i + 1 < v.type.rank ? operands[0].dims[i] : b->dims[b->type.rank - 1];
-    return v;
+    return call_op(c, OP_matmul, &(Attrs){0}, operands, 2);
 }

@@ -21,21 +21,26 @@ BuiltinRun run_transpose, run_concat, run_stack, run_split, run_expand, run_matm
 
 /* emit.c */
 ExprValue tensor_of(Elaboration *e, ValueId id, Span at);
-/* Infers the result's type, reports what does not fit, emits. false after an error. */
-bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
-             ExprValue *operands, uint32_t n, OpId *out);
-/* The same for an op whose result type is given. */
-bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
-                ExprValue *operands, uint32_t n, const Type *given, OpId *out);
-/* True after an error: the op would mix samples of the batch. */
-bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id);
+/* Infers the result's type, unless it is given, reports what does not fit, and emits: result 0,
+ * whose axes have no names yet. */
+ExprValue emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+                  ExprValue *operands, uint32_t n, const Type *given);
 /* The parameter below `to` that corresponds to p below `from`, another instance of its class. */
 ParamSlot *param_counterpart(const Instance *from, const Instance *to, const ParamSlot *p);
 /* A parameter of an array of modules that is being applied: there is one for each expert. */
 bool is_expert_param(const Elaboration *e, const ExprValue *v);
 ExprValue *call_operand(const BuiltinCall *c, const char *name);
 ExprValue call_failed(const BuiltinCall *c);
-ExprValue call_result(const BuiltinCall *c, OpId op, uint32_t j);
+/* Emits an op of the call: result 0, whose axes have the names of those that the op's signature
+ * takes them from. */
+ExprValue call_op(const BuiltinCall *c, OpKind kind, const Attrs *a, ExprValue *in, uint32_t n);
+/* The same for an op whose result type is given. */
+ExprValue call_given(const BuiltinCall *c, OpKind kind, const Attrs *a, ExprValue *in, uint32_t n,
+                     const Type *given);
+/* v, which call_op made; an error if its op would mix samples of the batch. */
+ExprValue call_unmixed(const BuiltinCall *c, ExprValue v);
+/* Result j of the op whose result 0 is given. */
+ExprValue call_result(const BuiltinCall *c, const ExprValue *first, uint32_t j);
 
 /* ids.c */
 /* v as integers, if it is f32 of which only integers are known to come; else v. */
@@ -49,6 +54,8 @@ bool refuse_far_ids(Scope *s, Span at, const char *name, const ExprValue *table,
 /* broadcast.c: an elementwise op of tensors, parameters and numbers; `name` is for messages. */
 ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ExprValue *args,
                      uint32_t n);
+/* A number of that type and with those names of axes. */
+ExprValue expand_number(Scope *s, Span at, double number, const ExprValue *like);
 /* Integers as numbers. */
 ExprValue floats_of(Scope *s, const ExprValue *v, Span at);
 ExprValue tensor_power(Scope *s, Span at, const ExprValue *x, const ExprValue *n);
@@ -65,6 +72,8 @@ ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, con
 /* True after an error: some operands of an op that works sample by sample have samples, some do
  * not. */
 bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue *x, uint32_t n);
+/* x, whose first axis holds samples although no field of the batch made it. */
+ExprValue with_samples(Scope *s, ExprValue x);
 /* True after an error: a size that counts samples is not that of the first axis. */
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size);
 

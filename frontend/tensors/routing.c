@@ -11,25 +11,19 @@
 
 #include "operations.h"
 
-static const Op *defining_op(const Elaboration *e, ValueId v) {
-    return &e->graph->ops.at[e->graph->values.at[v].def];
-}
-
 /* ---- topk ---- */
 
 ExprValue run_topk(const BuiltinCall *c) {
-    ExprValue *x = call_operand(c, "x"), *k = call_operand(c, "k"), operands[1] = {*x};
-    OpId op;
-    Attrs a = {.count = k->integer};
-    if (!emit_op(c->s, OP_topk, &a, c->info->name, c->at, operands, 1, &op) ||
-        refuse_mixed_samples(c->s, c->info->name, c->at, op))
-        return call_failed(c);
+    ExprValue *x = call_operand(c, "x"), *k = call_operand(c, "k"), operand = *x;
+    ExprValue first =
+        call_unmixed(c, call_op(c, OP_topk, &(Attrs){.count = k->integer}, &operand, 1));
+    if (first.kind == VALUE_ERROR) return first;
     Arena *arena = c->s->model->arena;
     ExprValue pair = {.kind = VALUE_LIST, .span = c->at, .tuple = true, .n_items = 2};
     pair.items = arena_array(arena, ExprItem, 2);
     for (uint32_t j = 0; j < 2; j++) {
         ExprValue *v = pair.items[j].value = arena_new_of(arena, ExprValue);
-        *v = call_result(c, op, j);
+        *v = call_result(c, &first, j);
         for (int i = 0; i + 1 < v->type.rank; i++) v->dims[i] = x->dims[i];
         v->dims[v->type.rank - 1] = k->symbol;
     }
@@ -42,7 +36,7 @@ ExprValue run_topk(const BuiltinCall *c) {
  * and distinct in each row. */
 static const Op *choosing_op(const Elaboration *e, const ExprValue *choices) {
     if (choices->kind != VALUE_TENSOR) return NULL;
-    const Op *op = defining_op(e, choices->tensor);
+    const Op *op = value_maker(e->graph, choices->tensor);
     return op->kind == OP_topk && op->out + 1 == choices->tensor ? op : NULL;
 }
 
@@ -59,14 +53,12 @@ static const ExpertRouting *find_routing(const BuiltinCall *c, const ExprValue *
     }
     ExpertRouting *r = arena_new_of(c->s->model->arena, ExpertRouting);
     ExprValue operand = *choices;
-    OpId op;
     r->choices = choices->tensor;
     r->experts = last_dim(&e->graph->values.at[chooser->in[0]].type);
-    Attrs a = {.count = r->experts};
-    if (!emit_op(c->s, OP_route, &a, c->info->name, c->at, &operand, 1, &op)) return NULL;
-    r->order = call_result(c, op, 0);
-    r->place = call_result(c, op, 1);
-    r->starts = call_result(c, op, 2);
+    r->order = call_op(c, OP_route, &(Attrs){.count = r->experts}, &operand, 1);
+    if (r->order.kind == VALUE_ERROR) return NULL;
+    r->place = call_result(c, &r->order, 1);
+    r->starts = call_result(c, &r->order, 2);
     vec_push(c->s->model->arena, &e->routings, r);
     return r;
 }
@@ -74,14 +66,10 @@ static const ExpertRouting *find_routing(const BuiltinCall *c, const ExprValue *
 ExprValue run_dispatch(const BuiltinCall *c) {
     const ExprValue *x = call_operand(c, "x");
     const ExpertRouting *r = find_routing(c, call_operand(c, "choices"));
-    OpId op;
     if (!r) return call_failed(c);
     ExprValue operands[3] = {*x, r->order, r->place};
     memcpy(operands[2].dims, call_operand(c, "choices")->dims, sizeof operands[2].dims);
-    if (!emit_op(c->s, OP_dispatch, &(Attrs){0}, c->info->name, c->at, operands, 3, &op))
-        return call_failed(c);
-    ExprValue rows = call_result(c, op, 0);
-    rows.dims[1] = x->dims[x->type.rank - 1];
+    ExprValue rows = call_op(c, OP_dispatch, &(Attrs){0}, operands, 3);
     rows.routing = r;
     return rows;
 }
@@ -89,7 +77,6 @@ ExprValue run_dispatch(const BuiltinCall *c) {
 ExprValue run_combine(const BuiltinCall *c) {
     const ExprValue *rows = call_operand(c, "rows"), *weights = call_operand(c, "weights");
     const ExpertRouting *r = find_routing(c, call_operand(c, "choices"));
-    OpId op;
     if (!r) return call_failed(c);
     if (rows->routing && rows->routing != r)
         return method_fail(c->s, E_arguments, rows->span,
@@ -97,12 +84,7 @@ ExprValue run_combine(const BuiltinCall *c) {
                            "these rows were dispatched by other choices");
     ExprValue operands[4] = {*rows, *weights, r->order, r->place};
     memcpy(operands[3].dims, call_operand(c, "choices")->dims, sizeof operands[3].dims);
-    if (!emit_op(c->s, OP_combine, &(Attrs){0}, c->info->name, c->at, operands, 4, &op))
-        return call_failed(c);
-    ExprValue v = call_result(c, op, 0);
-    for (int i = 0; i + 1 < v.type.rank; i++) v.dims[i] = weights->dims[i];
-    v.dims[v.type.rank - 1] = rows->dims[1];
-    return v;
+    return call_op(c, OP_combine, &(Attrs){0}, operands, 4);
 }
 
 /* ---- arrays of modules ---- */
@@ -119,22 +101,10 @@ static ExprValue of_expert(const BuiltinCall *c, const ExprValue *first, uint32_
     return v;
 }
 
-/* A bias as the weight of a product with one column. */
-static void make_column(const BuiltinCall *c, ExprValue *v) {
-    Type column = {.dtype = v->type.dtype, .rank = 2, .dim = {v->type.dim[0], 1}};
-    Elaboration *e = c->s->elaboration;
-    set_op_place(c->s, c->at);
-    *v =
-        tensor_of(e, emit_value(&e->build, OP_reshape, &(Attrs){0}, 1, &v->tensor, &column), c->at);
-}
-
-/* The number 1 for each row of x. */
-static ExprValue make_ones(const BuiltinCall *c, const ExprValue *x) {
-    Type column = {.dtype = DT_F32, .rank = 2, .dim = {x->type.dim[0], 1}};
-    Elaboration *e = c->s->elaboration;
-    set_op_place(c->s, c->at);
-    ValueId one = emit_value(&e->build, OP_constant, &(Attrs){.alpha = 1}, 0, NULL, NULL);
-    return tensor_of(e, emit_value(&e->build, OP_expand, &(Attrs){0}, 1, &one, &column), c->at);
+/* One column, of the rows of x. */
+static ExprValue column_like(const ExprValue *x, DType dtype) {
+    return (ExprValue){.type = {.dtype = dtype, .rank = 2, .dim = {x->type.dim[0], 1}},
+                       .dims = {x->dims[0]}};
 }
 
 /* The rows times the parameter of each expert that corresponds to `first`; column: it is a bias,
@@ -147,16 +117,13 @@ static bool rows_product(const BuiltinCall *c, const ExprValue *x, const ExprVal
     operands[0] = *x;
     operands[1] = applied.routing->starts;
     for (uint32_t i = 0; i < n; i++) {
-        operands[i + 2] = of_expert(c, first, i);
-        if (column) make_column(c, &operands[i + 2]);
+        ExprValue *w = &operands[i + 2], like = column_like(first, first->type.dtype);
+        *w = of_expert(c, first, i);
+        /* a bias is the weight of a product with one column */
+        if (column) *w = emit_like(c->s, OP_reshape, c->at, *w, &like);
     }
-    OpId op;
-    if (!emit_op(c->s, OP_experts_linear, &(Attrs){0}, c->info->name, c->at, operands, n + 2, &op))
-        return false;
-    *out = call_result(c, op, 0);
-    out->dims[0] = x->dims[0];
-    out->dims[1] = first->dims[0];
-    return true;
+    *out = call_op(c, OP_experts_linear, &(Attrs){0}, operands, n + 2);
+    return out->kind != VALUE_ERROR;
 }
 
 static bool bias_fits(const BuiltinCall *c, const ExprValue *weight, const ExprValue *bias) {
@@ -178,7 +145,7 @@ ExprValue experts_linear(const BuiltinCall *c) {
     if (!bias_fits(c, weight, bias)) return call_failed(c);
     sum[1] = *bias;
     if (is_expert_param(c->s->elaboration, bias)) {
-        ExprValue one = make_ones(c, x);
+        ExprValue like = column_like(x, DT_F32), one = expand_number(c->s, c->at, 1, &like);
         if (!rows_product(c, &one, bias, true, &sum[1])) return call_failed(c);
     }
     return tensor_map(c->s, OP_add, "+", c->at, sum, 2);

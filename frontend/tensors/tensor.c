@@ -7,18 +7,11 @@
 
 #include "operations.h"
 
-static ExprValue result_like(Elaboration *e, OpId op, Span at, const ExprValue *like) {
-    ExprValue v = tensor_of(e, e->graph->ops.at[op].out, at);
-    memcpy(v.dims, like->dims, sizeof v.dims);
-    return v;
-}
-
 static ExprValue scaled_tensor(Scope *s, const Node *e, ExprValue v, double factor) {
-    Attrs a = {.alpha = factor};
-    OpId op;
-    if (!emit_op(s, OP_scale, &a, e->kind == NODE_NEGATE ? "-" : e->text, e->span, &v, 1, &op))
-        return value_error(e->span);
-    return result_like(s->elaboration, op, e->span, &v);
+    const char *name = e->kind == NODE_NEGATE ? "-" : e->text;
+    ExprValue y = emit_op(s, OP_scale, &(Attrs){.alpha = factor}, name, e->span, &v, 1, NULL);
+    memcpy(y.dims, v.dims, sizeof y.dims);
+    return y;
 }
 
 ExprValue tensor_negate(Scope *s, const Node *e, ExprValue v) {
@@ -360,8 +353,5 @@ ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes
         if (refuse_later_samples(s, shape->kids[i]->span, &sizes[i])) return value_error(e->span);
     if (refuse_moved_axis(s, e, &v, &out) || refuse_mixed_factors(s, e, &v, &out))
         return value_error(e->span);
-    ValueId in = tensor_value(s, &v, e->span);
-    set_op_place(s, e->span);
-    out.tensor = emit_value(&s->elaboration->build, OP_reshape, &(Attrs){0}, 1, &in, &out.type);
-    return out;
+    return emit_like(s, OP_reshape, e->span, v, &out);
 }

@@ -52,6 +52,8 @@ bool value_has_samples(Elaboration *e, ValueId value);
 ValueId tensor_value(Scope *s, ExprValue *v, Span at); /* a parameter becomes a tensor */
 /* Sets the path and place of the ops that are emitted next. */
 void set_op_place(Scope *s, Span at);
+/* x by an op whose result has the type and the names of axes of `like`, which surely fits. */
+ExprValue emit_like(Scope *s, OpKind kind, Span at, ExprValue x, const ExprValue *like);
 
 /* move_ops.c */
 /* Entries [from, from + count) of an axis. */

@@ -64,7 +64,7 @@ ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *
 bool term_of_loss(Scope *s, ExprValue *v) {
     if (v->kind != VALUE_LOSS) return true;
     const Graph *g = s->elaboration->graph;
-    OpKind op = g->ops.at[g->values.at[v->tensor].def].kind;
+    OpKind op = value_maker(g, v->tensor)->kind;
     if (op_info[op].term != TERM_LOSS) return false;
     TermPart part = average_of(v->tensor, 1.0, op_info[op].name);
     part.op = op;
