@@ -17,6 +17,12 @@
 #include "statement.h"
 #include "weights.h"
 
+static void set_result(Elaboration *e, const char *state, ValueId value, Span at) {
+    e->build.path = "";
+    e->build.span = at;
+    emit_set_state(&e->build, graph_find_state(e->graph, state), value);
+}
+
 /* ---- train.predict: what evaluation keeps of each sample, for the host to read ---- */
 
 /* train.predict, or NULL. */
@@ -29,7 +35,7 @@ static const Node *prediction_expression(const Elaboration *e) {
 static bool is_of_samples(const Elaboration *e, const ExprValue *v) {
     const Graph *g = e->graph;
     if (v->kind != VALUE_TENSOR || !v->type.rank) return false;
-    if (g->ops.at[g->values.at[v->tensor].def].kind == OP_param) return false;
+    if (value_maker(g, v->tensor)->kind == OP_param) return false;
     return v->type.dim[0] == g->fields.at[0].type.dim[0] &&
            (type_is_float(&v->type) || v->type.dtype == DT_I32);
 }
@@ -47,10 +53,8 @@ static bool add_prediction(Scope *s) {
             "not %s%s%s",
             value_kind_name(&v), value_is_tensor(&v) ? " of shape " : "",
             value_is_tensor(&v) ? value_shape(e->model->arena, &v) : "");
-    Attrs a = {.index = graph_add_state(e->graph, STATE_PREDICTION, "predict", v.type, NO_INDEX)};
-    e->build.path = "";
-    e->build.span = expression->span;
-    op_emit(&e->build, OP_set_state, &a, 1, &v.tensor, NULL);
+    graph_add_state(e->graph, STATE_PREDICTION, "predict", v.type, NO_INDEX);
+    set_result(e, "predict", v.tensor, expression->span);
     return true;
 }
 
@@ -87,13 +91,11 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
     node_walk(loss, note_field, &use);
     node_walk(metric, note_field, &use);
     if (kind == PROGRAM_EVAL) node_walk(prediction_expression(e), note_field, &use);
-    Attrs a = {.index = graph_find_state(g, "step")};
-    e->step = emit_value(&e->build, OP_state, &a, 0, NULL, NULL);
-    a.index = graph_find_state(g, "staging");
-    e->staging = emit_value(&e->build, OP_state, &a, 0, NULL, NULL);
+    e->step = emit_state(&e->build, graph_find_state(g, "step"));
+    e->staging = emit_state(&e->build, graph_find_state(g, "staging"));
     for (uint32_t i = 0; i < g->fields.n; i++) {
         ValueId in[2] = {e->staging, e->step};
-        a.index = i;
+        Attrs a = {.index = i};
         e->field_value[i] =
             use.used[i] ? emit_value(&e->build, OP_field, &a, 2, in, NULL) : NO_VALUE;
     }
@@ -189,13 +191,6 @@ static bool loss_value(Elaboration *e, LossSum *sum, const char *state) {
     return true;
 }
 
-static void set_metric(Elaboration *e, const char *state, ValueId value, Span at) {
-    Attrs a = {.index = graph_find_state(e->graph, state)};
-    e->build.path = "";
-    e->build.span = at;
-    op_emit(&e->build, OP_set_state, &a, 1, &value, NULL);
-}
-
 /* With a source of tokens the second field is the first one, shifted. A mask can hide the next
  * tokens. */
 static void warn_not_causal(Elaboration *e) {
@@ -214,7 +209,7 @@ static bool train_program(Elaboration *e) {
     begin_program(e, PROGRAM_TRAIN, loss->expression, NULL);
     if (!loss_value(e, &sum, "loss")) return false;
     ValueId counted = sum.counted;
-    set_metric(e, "loss", sum.value, loss->expression->span);
+    set_result(e, "loss", sum.value, loss->expression->span);
     for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
         const ExprValue *input = &e->root_call.arguments.at.at[i].value;
         if (input->kind != VALUE_TENSOR || input->tensor != counted) continue;
@@ -229,7 +224,7 @@ static bool train_program(Elaboration *e) {
 
 /* "accuracy", "mse", "top5_accuracy", or that of a term */
 static const char *metric_name(const Elaboration *e, const LossSum *sum) {
-    const Op *op = &e->graph->ops.at[e->graph->values.at[sum->value].def];
+    const Op *op = value_maker(e->graph, sum->value);
     bool ranked = op_info[op->kind].attrs & A_k && op->attr->k > 1;
     if (sum->name) return sum->name;
     return ranked ? arena_printf(e->model->arena, "top%lld_%s", (long long)op->attr->k,
@@ -257,7 +252,7 @@ static bool add_metric(Elaboration *e, const Node *expression, const char *name)
     loss_take_rest(e, &rest, expression->span);
     mark_terms(e, &sum);
     loss_add_terms(e, &sum, state, false);
-    set_metric(e, state, sum.value, expression->span);
+    set_result(e, state, sum.value, expression->span);
     return true;
 }
 
@@ -290,7 +285,7 @@ static bool eval_program(Elaboration *e) {
     if (metrics && metrics->kind == NODE_NONE) metrics = NULL;
     begin_program(e, PROGRAM_EVAL, loss->expression, metrics);
     if (!loss_value(e, &sum, "eval.loss")) return false;
-    set_metric(e, "eval.loss", sum.value, loss->expression->span);
+    set_result(e, "eval.loss", sum.value, loss->expression->span);
     if (!metrics) return true;
     if (metrics->kind != NODE_LIST && !are_named(metrics)) return add_metric(e, metrics, NULL);
     bool right = true;

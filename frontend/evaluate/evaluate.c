@@ -90,33 +90,27 @@ static ExprValue bare_call(Scope *s, const Node *e, const CallInfo *callee) {
     return v;
 }
 
+static ExprValue value_here(const ExprValue *v, const Node *e) {
+    ExprValue here = *v;
+    here.span = e->span;
+    return here;
+}
+
 static NOINLINE ExprValue evaluate_name(Scope *s, const Node *e) {
     const char *name = e->text;
-    ExprValue v;
     if (s->key && value_known(s->key, name)) return value_word(e->span, name);
     if (s->key && !s->elaboration && key_call(s->key, name))
         return bare_call(s, e, key_call(s->key, name));
     const Local *local = scope_local(s, name);
-    if (local) {
-        v = local->value;
-        v.span = e->span;
-        return v;
-    }
-    if (s->self) {
-        InstanceField *f = instance_field(s->self, name);
-        if (f) return field_value(f, e->span);
-        for (uint32_t i = 0; i < s->self->arguments.n; i++)
-            if (!strcmp(s->self->arguments.at[i].name, name)) {
-                v = s->self->arguments.at[i].value;
-                v.span = e->span;
-                return v;
-            }
-    }
+    if (local) return value_here(&local->value, e);
+    const InstanceField *f = s->self ? instance_field(s->self, name) : NULL;
+    if (f) return field_value(f, e->span);
+    const ExprValue *argument = s->self ? instance_argument(s->self, name) : NULL;
+    if (argument) return value_here(argument, e);
     ConfigEntry *c = model_config(s->model, name);
     if (c) {
-        v = config_value(s->model, c);
-        v.span = e->span;
-        return v;
+        ExprValue v = config_value(s->model, c);
+        return value_here(&v, e);
     }
     if (s->key && !s->elaboration) return value_word(e->span, name);
     if (call_find(GROUP_INIT, name)) return bare_call(s, e, call_find(GROUP_INIT, name));
@@ -165,11 +159,7 @@ static NOINLINE ExprValue evaluate_index(Scope *s, const Node *e) {
         return value_error(e->span);
     }
     if (refuse_rank_size(s, e->kids[1]->kids[0], &index)) return value_error(e->span);
-    if (what.kind == VALUE_LIST) {
-        ExprValue v = *what.items[i].value;
-        v.span = e->span;
-        return v;
-    }
+    if (what.kind == VALUE_LIST) return value_here(what.items[i].value, e);
     return (ExprValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 

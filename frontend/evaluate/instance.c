@@ -10,7 +10,7 @@
 #include "calls.h"
 
 static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, const char *path,
-                               Instance *parent, Span span);
+                               Span span, uint32_t attributes);
 
 static const char *join_path(Arena *a, const char *path, const char *name) {
     return *path ? arena_printf(a, "%s.%s", path, name) : arena_strdup(a, name);
@@ -100,28 +100,22 @@ enum {
 #undef ATTRIBUTE
 };
 
-typedef struct Attributes {
-    bool no_decay, frozen, keep_f32;
-} Attributes;
+static bool has_attribute(const ParamSlot *p, int which) { return p->attributes >> which & 1; }
 
-static Attributes field_attributes(Scope *s, const Node *field) {
+static uint32_t field_attributes(Scope *s, const Node *field) {
     static const char *const names[] = {
 #define ATTRIBUTE(name, doc, example) #name,
 #include "attributes.def"
     };
 #undef ATTRIBUTE
-    Attributes a = {s->self->no_decay, s->self->frozen, s->self->keep_f32};
+    uint32_t attributes = s->self->attributes;
     const Node *list = field->kids[3];
     for (uint32_t i = 0; i < list->n; i++) {
         const Node *attribute = list->kids[i];
-        bool known = false;
-        for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-            if (strcmp(names[k], attribute->text)) continue;
-            known = true;
-            *(k == ATTRIBUTE_no_decay ? &a.no_decay
-              : k == ATTRIBUTE_frozen ? &a.frozen
-                                      : &a.keep_f32) = true;
-        }
+        size_t k = 0;
+        while (k < ARRAY_LEN(names) && strcmp(names[k], attribute->text)) k++;
+        bool known = k < ARRAY_LEN(names);
+        if (known) attributes |= 1u << k;
         if (known && !attribute->kids[0]) continue;
         Diag d = known ? method_error(s, E_attribute, attribute->span, "@%s takes no arguments",
                                       attribute->text)
@@ -130,7 +124,7 @@ static Attributes field_attributes(Scope *s, const Node *field) {
         if (!known) suggest_nearest(&d, attribute->text, names, ARRAY_LEN(names));
         method_emit(s, &d);
     }
-    return a;
+    return attributes;
 }
 
 /* ---- fields ---- */
@@ -163,7 +157,7 @@ static bool names_index(const Scope *s, const Node *type) {
 }
 
 static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, const char *path,
-                                 Span span, Attributes a) {
+                                 Span span, uint32_t attributes) {
     const Node *shape = type->kids[1];
     ExprValue v = shape->n ? evaluate(s, shape->kids[0]) : value_int(shape->span, 0);
     int64_t n = 0;
@@ -180,17 +174,13 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     array->span = span;
     array->varied = names_index(s, type);
     array->at = arena_array(e->model->arena, Instance *, n);
-    Instance *self = s->self;
-    Attributes own = {self->no_decay, self->frozen, self->keep_f32};
     int before = e->model->ds->errors;
     for (int64_t i = 0; i < n; i++) {
         const char *element = arena_printf(e->graph->arena, "%s.%lld", path, (long long)i);
         Scope of_element = *s;
         memset(&of_element.locals, 0, sizeof of_element.locals);
         if (array->varied) scope_bind(&of_element, "index", value_int(type->span, i));
-        self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
-        array->at[array->n] = make_instance(e, &of_element, type, element, self, span);
-        self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
+        array->at[array->n] = make_instance(e, &of_element, type, element, span, attributes);
         if (!array->at[array->n++]) return NULL; /* the others would repeat its errors */
         if (e->model->ds->errors == before) continue;
         while (array->n < n) array->at[array->n++] = array->at[i];
@@ -202,18 +192,14 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
 static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *name) {
     const Node *type = field->kids[1];
     InstanceField f = {.name = name->text, .span = name->span, .kind = FIELD_PARAM};
-    Attributes a = field_attributes(s, field);
+    uint32_t attributes = field_attributes(s, field);
     const char *path = join_path(e->graph->arena, s->self->path, name->text);
-    Instance *self = s->self;
     if (!strcmp(type->text, "param")) {
         f.param = make_param(e, s, field, name);
-        if (!f.param) {
+        if (f.param)
+            f.param->attributes = attributes;
+        else
             f.kind = FIELD_WRONG;
-        } else {
-            f.param->no_decay = a.no_decay;
-            f.param->frozen = a.frozen;
-            f.param->keep_f32 = a.keep_f32;
-        }
         add_field(e, s, f);
         return;
     }
@@ -221,16 +207,13 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
         method_report(s, E_initial_value, field->kids[2]->span, NULL,
                       "only a parameter has an initial value");
     if (type->kids[1]) {
-        f.array = make_array(e, s, type, path, name->span, a);
+        f.array = make_array(e, s, type, path, name->span, attributes);
         f.kind = f.array ? FIELD_ARRAY : FIELD_WRONG;
         add_field(e, s, f);
         return;
     }
-    Attributes own = {self->no_decay, self->frozen, self->keep_f32};
-    self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
-    f.module = make_instance(e, s, type, path, self, name->span);
+    f.module = make_instance(e, s, type, path, name->span, attributes);
     f.kind = f.module ? FIELD_MODULE : FIELD_WRONG;
-    self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
     add_field(e, s, f);
 }
 
@@ -273,9 +256,7 @@ static bool tie_params(Scope *s, const Node *tie) {
     }
     from->same_as = to;
     from->tie_span = tie->span;
-    to->no_decay |= from->no_decay;
-    to->frozen |= from->frozen;
-    to->keep_f32 |= from->keep_f32;
+    to->attributes |= from->attributes;
     return true;
 }
 
@@ -348,7 +329,7 @@ static bool bind_arguments(Scope *outer, Instance *m, const Node *type) {
 }
 
 static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, const char *path,
-                               Instance *parent, Span span) {
+                               Span span, uint32_t attributes) {
     ModuleDecl *decl = model_module(e->model, type->text);
     if (!decl) {
         StringList names = {0};
@@ -364,7 +345,7 @@ static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, c
         return NULL;
     }
     int depth = 0;
-    for (Instance *up = parent; up; up = up->parent)
+    for (Instance *up = outer->self; up; up = up->parent)
         if (up->decl == decl || ++depth > MAX_CALL_DEPTH) {
             method_report(
                 outer, E_module_inside_itself, span,
@@ -382,14 +363,10 @@ static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, c
     Instance *m = arena_new_of(e->model->arena, Instance);
     m->decl = decl;
     m->path = path;
-    m->parent = parent;
+    m->parent = outer->self;
     m->span = span;
     m->row = NO_INDEX;
-    if (parent) {
-        m->no_decay = parent->no_decay;
-        m->frozen = parent->frozen;
-        m->keep_f32 = parent->keep_f32;
-    }
+    m->attributes = attributes;
     if (!bind_arguments(outer, m, type) || decl->wrong) return NULL;
     Scope inner = {.model = e->model, .self = m, .path = path};
     int before = e->model->ds->errors;
@@ -410,7 +387,7 @@ Instance *instance_tree(Elaboration *e, const Node *root) {
     type->text_span = name->span;
     node_add(e->model->arena, type, root->kind == NODE_CALL ? root->kids[1] : NULL);
     node_add(e->model->arena, type, NULL);
-    return make_instance(e, &s, type, "", NULL, name->span);
+    return make_instance(e, &s, type, "", name->span, 0);
 }
 
 /* ---- rows of the graph: modules in pre-order, parameters in the order of flat layouts ----
@@ -473,9 +450,9 @@ void register_tables(Elaboration *e) {
                    .init = owner->init,
                    .init_mean = owner->init_mean,
                    .init_std = owner->init_std,
-                   .no_decay = owner->no_decay,
-                   .frozen = owner->frozen,
-                   .keep_f32 = owner->keep_f32};
+                   .no_decay = has_attribute(owner, ATTRIBUTE_no_decay),
+                   .frozen = has_attribute(owner, ATTRIBUTE_frozen),
+                   .keep_f32 = has_attribute(owner, ATTRIBUTE_f32)};
         vec_push(g->arena, &g->params, p);
         count_elements(e, owner);
     }

@@ -77,12 +77,8 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
 /* The value of a dimension in a parameter's shape; false: a name that is still free. */
 static bool known_dimension(Scope *s, const Node *dim, ExprValue *out) {
     if (dim->kind == NODE_REF && !scope_local(s, dim->text) && !model_config(s->model, dim->text) &&
-        !instance_field(s->self, dim->text)) {
-        bool argument = false;
-        for (uint32_t i = 0; i < s->self->arguments.n; i++)
-            argument |= !strcmp(s->self->arguments.at[i].name, dim->text);
-        if (!argument) return false;
-    }
+        !instance_field(s->self, dim->text) && !instance_argument(s->self, dim->text))
+        return false;
     *out = evaluate(s, dim);
     return true;
 }
@@ -209,31 +205,19 @@ ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments
     return result;
 }
 
-static bool bind_targets(Scope *s, const Node *let, ExprValue v) {
+static void bind_targets(Scope *s, const Node *let, ExprValue v) {
     const Node *names = let->kids[0];
-    if (v.kind == VALUE_ERROR) {
-        for (uint32_t i = 0; i < names->n; i++)
-            scope_bind(s, names->kids[i]->text, value_error(v.span));
-        return false;
+    bool one = names->n == 1, list = v.kind == VALUE_LIST && v.n_items == names->n;
+    if (!one && !list && v.kind != VALUE_ERROR) {
+        const char *several = v.kind == VALUE_LIST && v.n_items != 1
+                                  ? arena_printf(s->model->arena, "%u values", v.n_items)
+                                  : "one value";
+        method_report(s, E_number_of_names, let->span, NULL, "%u names cannot take %s", names->n,
+                      several);
+        v = value_error(v.span);
     }
-    if (names->n == 1) {
-        scope_bind(s, names->kids[0]->text, v);
-        return true;
-    }
-    if (v.kind == VALUE_LIST && v.n_items == names->n) {
-        for (uint32_t i = 0; i < names->n; i++)
-            scope_bind(s, names->kids[i]->text, *v.items[i].value);
-        return true;
-    }
-    bool several = v.kind == VALUE_LIST && v.n_items != 1;
-    Diag d = several ? method_error(s, E_number_of_names, let->span,
-                                    "%u names cannot take %u values", names->n, v.n_items)
-                     : method_error(s, E_number_of_names, let->span,
-                                    "%u names cannot take one value", names->n);
-    method_emit(s, &d);
     for (uint32_t i = 0; i < names->n; i++)
-        scope_bind(s, names->kids[i]->text, value_error(v.span));
-    return false;
+        scope_bind(s, names->kids[i]->text, list && !one ? *v.items[i].value : v);
 }
 
 enum { MANY_OPS = 1000 };
@@ -263,13 +247,9 @@ static bool run_loop(Scope *s, const Node *loop, const ExprValue *over, ExprValu
     uint32_t n = over->kind == VALUE_ARRAY ? over->array->n : over->n_items;
     for (uint32_t i = 0; i < n; i++) {
         int before = s->model->ds->errors;
-        if (over->kind == VALUE_ARRAY)
-            scope_bind(s, loop->text,
-                       (ExprValue){.kind = VALUE_MODULE,
-                                   .span = loop->text_span,
-                                   .module = over->array->at[i]});
-        else
-            scope_bind(s, loop->text, *over->items[i].value);
+        ExprValue module = {.kind = VALUE_MODULE, .span = loop->text_span};
+        if (over->kind == VALUE_ARRAY) module.module = over->array->at[i];
+        scope_bind(s, loop->text, over->kind == VALUE_ARRAY ? module : *over->items[i].value);
         if (run_block(s, loop->kids[1], result)) return true;
         if (s->model->ds->errors > before) break; /* the same again for each element */
     }

@@ -20,10 +20,7 @@ static bool reads_name(const Node *e, const char *name, bool add_to) {
 }
 
 static bool assigns_name(const Node *statement, const char *name) {
-    if (statement->kind != NODE_LET) return false;
-    for (uint32_t i = 0; i < statement->kids[0]->n; i++)
-        if (!strcmp(statement->kids[0]->kids[i]->text, name)) return true;
-    return false;
+    return statement->kind == NODE_LET && node_named(statement->kids[0], name);
 }
 
 static void warn_unread(Model *m, const Node *block, uint32_t i, const Node *name) {
@@ -47,17 +44,16 @@ static const Node *hidden_member(const Node *members, const char *name) {
             const Node *below = hidden_member(member->kids[k], name);
             if (below) return below;
         }
-        for (uint32_t k = 0; member->kind == NODE_FIELD && k < member->kids[0]->n; k++)
-            if (!strcmp(member->kids[0]->kids[k]->text, name)) return member->kids[0]->kids[k];
+        const Node *field = member->kind == NODE_FIELD ? node_named(member->kids[0], name) : NULL;
+        if (field) return field;
     }
     return NULL;
 }
 
 static void warn_shadowing(Model *m, const Node *module, const char *name, Span at) {
-    const Node *field = hidden_member(module->kids[1], name), *argument = NULL;
+    const Node *field = hidden_member(module->kids[1], name);
+    const Node *argument = node_named(module->kids[0], name);
     const ConfigEntry *c = model_config(m, name);
-    for (uint32_t i = 0; i < module->kids[0]->n; i++)
-        if (!strcmp(module->kids[0]->kids[i]->text, name)) argument = module->kids[0]->kids[i];
     if (!field && !argument && !c) return;
     Diag d = diag_at(m->ds, W_shadowing, at, "`%s` hides %s of the same name", name,
                      field      ? "a field"

@@ -177,6 +177,12 @@ void scope_bind(Scope *s, const char *name, ExprValue v) {
     vec_push(s->model->arena, &s->locals, l);
 }
 
+const ExprValue *instance_argument(const Instance *m, const char *name) {
+    for (uint32_t i = 0; i < m->arguments.n; i++)
+        if (!strcmp(m->arguments.at[i].name, name)) return &m->arguments.at[i].value;
+    return NULL;
+}
+
 InstanceField *instance_field(Instance *m, const char *name) {
     for (uint32_t i = 0; i < m->fields.n; i++)
         if (!strcmp(m->fields.at[i].name, name)) return &m->fields.at[i];
@@ -215,9 +221,5 @@ ParamSlot *param_owner(ParamSlot *p) {
 
 bool scope_knows(const Scope *s, const char *name) {
     if (scope_local(s, name) || model_config(s->model, name)) return true;
-    if (!s->self) return false;
-    if (instance_field(s->self, name)) return true;
-    for (uint32_t i = 0; i < s->self->arguments.n; i++)
-        if (!strcmp(s->self->arguments.at[i].name, name)) return true;
-    return false;
+    return s->self && (instance_field(s->self, name) || instance_argument(s->self, name));
 }

@@ -192,8 +192,8 @@ struct ParamSlot {
     const char *dims[MAX_RANK];
     InitKind init;
     double init_mean, init_std;
-    bool no_decay, frozen, keep_f32;
-    ParamSlot *same_as; /* NULL: itself */
+    uint32_t attributes; /* one bit for each row of attributes.def */
+    ParamSlot *same_as;  /* NULL: itself */
     Span tie_span;
     int32_t row; /* of the graph's params, once registered */
 };
@@ -222,8 +222,8 @@ struct Instance {
     Span span;
     VEC(Local) arguments;
     VEC(InstanceField) fields;
-    int32_t row; /* of the graph's modules */
-    bool no_decay, frozen, keep_f32;
+    int32_t row;         /* of the graph's modules */
+    uint32_t attributes; /* one bit for each row of attributes.def */
 };
 
 struct InstanceArray {
@@ -333,6 +333,7 @@ void scope_bind(Scope *s, const char *name, ExprValue v);
 const Local *scope_local(const Scope *s, const char *name);
 /* Whether a local, field, module argument or config name has this name. */
 bool scope_knows(const Scope *s, const char *name);
+const ExprValue *instance_argument(const Instance *m, const char *name);
 InstanceField *instance_field(Instance *m, const char *name);
 const Node *instance_method(const Instance *m, const char *name); /* NULL if there is none */
 ParamSlot *param_owner(ParamSlot *p);

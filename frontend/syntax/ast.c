@@ -1,6 +1,8 @@
 /* Nodes of the syntax tree: making them, walking over them, and printing an expression as canonical
  * source text, `4*D`, which messages quote.
  */
+#include <string.h>
+
 #include "syntax.h"
 
 Node *node_new(Arena *a, NodeKind kind, Span span, const char *text) {
@@ -29,71 +31,31 @@ Span span_join(Span first, Span last) {
     return (Span){first.file, first.line, first.col, last.end_line, last.end_col};
 }
 
-static void write_list(Buf *out, const Node *e, uint32_t from);
+/* How nodes are written: %t is their text, %0 to %2 are kids, if they are there, %* all kids. */
+static const char *const forms[] = {
+    [NODE_NUMBER] = "%t",       [NODE_REF] = "%t",      [NODE_STRING] = "\"%t\"",
+    [NODE_TRUE] = "true",       [NODE_FALSE] = "false", [NODE_NONE] = "none",
+    [NODE_NAMED] = "%t = %0",   [NODE_ARGS] = "(%*)",   [NODE_TUPLE] = "(%*)",
+    [NODE_SHAPE] = "[%*]",      [NODE_LIST] = "[%*]",   [NODE_CALL] = "%0%1",
+    [NODE_INDEX] = "%0%1",      [NODE_RANGE] = "%0:%1", [NODE_MEMBER] = "%0.%t",
+    [NODE_AS] = "%0 as %1",     [NODE_NEGATE] = "-%0",  [NODE_NOT] = "not %0",
+    [NODE_BINARY] = "%0 %t %1",
+};
 
 static void write_expression(Buf *out, const Node *e) {
-    switch (e->kind) {
-    case NODE_NUMBER:
-    case NODE_REF: buf_printf(out, "%s", e->text); break;
-    case NODE_STRING: buf_printf(out, "\"%s\"", e->text); break;
-    case NODE_TRUE: buf_printf(out, "true"); break;
-    case NODE_FALSE: buf_printf(out, "false"); break;
-    case NODE_NONE: buf_printf(out, "none"); break;
-    case NODE_NAMED:
-        buf_printf(out, "%s = ", e->text);
-        write_expression(out, e->kids[0]);
-        break;
-    case NODE_ARGS:
-    case NODE_TUPLE:
-        buf_printf(out, "(");
-        write_list(out, e, 0);
-        buf_printf(out, ")");
-        break;
-    case NODE_SHAPE:
-    case NODE_LIST:
-        buf_printf(out, "[");
-        write_list(out, e, 0);
-        buf_printf(out, "]");
-        break;
-    case NODE_CALL:
-    case NODE_INDEX:
-        write_expression(out, e->kids[0]);
-        write_expression(out, e->kids[1]);
-        break;
-    case NODE_RANGE:
-        if (e->kids[0]) write_expression(out, e->kids[0]);
-        buf_printf(out, ":");
-        if (e->kids[1]) write_expression(out, e->kids[1]);
-        if (e->n > 2) buf_printf(out, ":");
-        if (e->n > 2) write_expression(out, e->kids[2]);
-        break;
-    case NODE_MEMBER:
-        write_expression(out, e->kids[0]);
-        buf_printf(out, ".%s", e->text);
-        break;
-    case NODE_AS:
-        write_expression(out, e->kids[0]);
-        buf_printf(out, " as ");
-        write_expression(out, e->kids[1]);
-        break;
-    case NODE_NEGATE:
-    case NODE_NOT:
-        buf_printf(out, e->kind == NODE_NOT ? "not " : "-");
-        write_expression(out, e->kids[0]);
-        break;
-    case NODE_BINARY:
-        write_expression(out, e->kids[0]);
-        buf_printf(out, " %s ", e->text);
-        write_expression(out, e->kids[1]);
-        break;
-    default: buf_printf(out, "..."); break;
-    }
-}
-
-static void write_list(Buf *out, const Node *e, uint32_t from) {
-    for (uint32_t i = from; i < e->n; i++) {
-        if (i > from) buf_printf(out, ", ");
-        write_expression(out, e->kids[i]);
+    const char *form = e->kind < ARRAY_LEN(forms) && forms[e->kind] ? forms[e->kind] : "...";
+    if (e->kind == NODE_RANGE && e->n > 2) form = "%0:%1:%2";
+    for (const char *c = form; *c; c++) {
+        if (*c != '%') {
+            buf_printf(out, "%c", *c);
+            continue;
+        }
+        if (*++c == 't') buf_printf(out, "%s", e->text);
+        if (*c >= '0' && *c <= '2' && e->kids[*c - '0']) write_expression(out, e->kids[*c - '0']);
+        for (uint32_t i = 0; *c == '*' && i < e->n; i++) {
+            if (i) buf_printf(out, ", ");
+            write_expression(out, e->kids[i]);
+        }
     }
 }
 
@@ -101,6 +63,12 @@ const char *node_text(Arena *a, const Node *e) {
     Buf out = {0};
     write_expression(&out, e);
     return buf_text(a, &out);
+}
+
+const Node *node_named(const Node *list, const char *text) {
+    for (uint32_t i = 0; i < list->n; i++)
+        if (!strcmp(list->kids[i]->text, text)) return list->kids[i];
+    return NULL;
 }
 
 void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context) {

@@ -92,6 +92,8 @@ Node *node_add(Arena *a, Node *parent, Node *kid); /* kid may be NULL: an absent
 Span span_join(Span first, Span last);
 /* Canonical source text of an expression, `4*D`; used in messages. */
 const char *node_text(Arena *a, const Node *e);
+/* The first of its kids with that text; NULL: there is none. */
+const Node *node_named(const Node *list, const char *text);
 /* Calls visit for the node and everything below it, in source order. */
 void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context);
 
