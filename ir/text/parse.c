@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parse.h"
+#include "records.h"
 
 enum { MOST_RANKS = 1 << 20 };
 
@@ -56,97 +56,11 @@ static bool parse_mesh(GraphParser *p) {
     return true;
 }
 
-/* Texts in quotes up to the closing bracket. */
-static bool parse_strings(GraphParser *p, StringList *list, char close) {
-    *list = (StringList){0};
-    while (!parse_accept(p, close)) {
-        const char *s;
-        if (list->at.n && !parse_expect(p, ',')) return false;
-        if (!parse_string(p, &s)) return false;
-        vec_push(p->g->arena, &list->at, s);
-    }
-    return true;
-}
-
-static bool parse_unit_policy(GraphParser *p) {
-    Policy *policy = &p->g->policy;
-    int kind;
-    if (!parse_enum(p, "a unit policy", &words_UnitPolicy, &kind)) return false;
-    policy->unit = (UnitPolicy)kind;
-    if (policy->unit != UNIT_ROOT && !parse_expect(p, '(')) return false;
-    if (policy->unit == UNIT_CLASS && !parse_strings(p, &policy->unit_classes, ')')) return false;
-    if (policy->unit == UNIT_SIZE) {
-        if (!parse_int(p, &policy->unit_size)) return false;
-        if (!parse_accept(p, ')') &&
-            (!parse_expect(p, ',') || !parse_strings(p, &policy->unit_leaf, ')')))
-            return false;
-    }
-    if (policy->unit == UNIT_MANUAL) {
-        policy->unit_manual.n = 0;
-        while (!parse_accept(p, ')')) {
-            StringList one;
-            if (policy->unit_manual.n && !parse_expect(p, ',')) return false;
-            if (!parse_expect(p, '[') || !parse_strings(p, &one, ']')) return false;
-            vec_push(p->g->arena, &policy->unit_manual, one);
-        }
-    }
-    return parse_span(p, &policy->unit_span);
-}
-
-static bool parse_lists(GraphParser *p, PathLists *out) {
-    out->at.n = 0;
-    if (!parse_expect_word(p, "lists") || !parse_expect(p, '(')) return false;
-    do {
-        PathList list = {0};
-        if (!parse_expect(p, '[') || !parse_strings(p, &list.paths, ']') ||
-            !parse_span(p, &list.span))
-            return false;
-        vec_push(p->g->arena, &out->at, list);
-    } while (parse_accept(p, ','));
-    return parse_expect(p, ')');
-}
-
-static bool parse_recompute(GraphParser *p) {
-    RecomputePolicy *r = &p->g->policy.recompute;
-    for (bool first = true;; first = false) {
-        StringList *list = parse_accept_word(p, "class")  ? &r->classes
-                           : parse_accept_word(p, "ops")  ? &r->ops
-                           : parse_accept_word(p, "keep") ? &r->keep
-                                                          : NULL;
-        if (!list && first) return parse_fail(p, "expected `class`, `ops` or `keep`");
-        if (!list) return parse_span(p, &r->span);
-        if (!parse_expect(p, '(') || !parse_strings(p, list, ')')) return false;
-    }
-}
-
-static bool parse_by_path(GraphParser *p) {
-    Policy *policy = &p->g->policy;
-    policy->by_path.n = 0;
-    if (!parse_expect_word(p, "list") || !parse_expect(p, '(')) return false;
-    do {
-        PathPolicy path = {0};
-        int kind, reshard = RESHARD_POLICY;
-        bool good = parse_string(p, &path.glob) &&
-                    parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind);
-        if (good && kind == PATH_RESHARD)
-            good = parse_enum(p, "`kept`, `given` or `part`", &words_UnitReshard, &reshard);
-        if (good && reshard == RESHARD_PART) good = parse_int(p, &path.group);
-        if (!good || !parse_span(p, &path.span)) return false;
-        path.kind = (PathPolicyKind)kind;
-        path.reshard = (UnitReshard)reshard;
-        vec_push(p->g->arena, &policy->by_path, path);
-    } while (parse_accept(p, ','));
-    return parse_expect(p, ')');
-}
-
 static bool parse_one_policy(GraphParser *p) {
     char word[NAME_SIZE];
     if (!parse_word(p, "the name of a policy", word) || !parse_expect(p, '=')) return false;
-    if (!strcmp(word, "unit")) return parse_unit_policy(p);
-    if (!strcmp(word, "by_hand")) return parse_lists(p, &p->g->policy.unit_by_hand);
-    if (!strcmp(word, "stage_lists")) return parse_lists(p, &p->g->policy.stage_lists);
-    if (!strcmp(word, "recompute")) return parse_recompute(p);
-    if (!strcmp(word, "by_path")) return parse_by_path(p);
+    bool known, good = text_policy(&(Record){.from = p}, word, &p->g->policy, &known);
+    if (known) return good;
     for (uint32_t i = 0; i < n_policy_fields; i++)
         if (!strcmp(word, policy_fields[i].name))
             return parse_field(p, &policy_fields[i], &p->g->policy, false);
@@ -160,181 +74,11 @@ static bool parse_policy(GraphParser *p) {
     return true;
 }
 
-/* ---- tables ---- */
-
-static bool parse_module(GraphParser *p) {
-    Module m = {.parent = NO_INDEX};
-    if (!parse_row(p, p->g->modules.n) || !parse_string(p, &m.path) ||
-        !parse_name(p, &m.class_name))
-        return false;
-    if (parse_accept_word(p, "parent") && !parse_i32(p, &m.parent)) return false;
-    if (!parse_span(p, &m.span)) return false;
-    vec_push(p->g->arena, &p->g->modules, m);
-    return true;
-}
-
-static bool parse_param_name(GraphParser *p, ParamName *name) {
-    return parse_string(p, &name->path) && parse_expect_word(p, "module") &&
-           parse_i32(p, &name->module) && parse_span(p, &name->span);
-}
-
-static bool parse_init(GraphParser *p, Param *q) {
-    int init;
-    if (!parse_enum(p, "an initial value", &words_InitKind, &init)) return false;
-    q->init = (InitKind)init;
-    if (q->init != INIT_NORMAL) return true;
-    if (!parse_expect(p, '(') || !parse_real(p, &q->init_std)) return false;
-    if (parse_accept(p, ',')) {
-        q->init_mean = q->init_std;
-        if (!parse_real(p, &q->init_std)) return false;
-    }
-    return parse_expect(p, ')');
-}
-
-static bool parse_param(GraphParser *p) {
-    Param q = {0};
-    if (!parse_row(p, p->g->params.n) || !parse_param_name(p, &q.name) || !parse_type(p, &q.type) ||
-        !parse_init(p, &q))
-        return false;
-    q.key = q.name.path;
-    q.compute_dtype = q.reduce_dtype = q.type.dtype;
-    while (parse_accept_word(p, "alias")) {
-        ParamName name = {0};
-        if (!parse_param_name(p, &name)) return false;
-        vec_push(p->g->arena, &q.aliases, name);
-    }
-    if (parse_accept_word(p, "key") && !parse_string(p, &q.key)) return false;
-    if (parse_accept_word(p, "checkpoint") && !parse_string(p, &q.checkpoint)) return false;
-    q.checkpoint_transposed = parse_accept_word(p, "transposed");
-    if (parse_accept_word(p, "compute") && !parse_dtype(p, &q.compute_dtype)) return false;
-    if (parse_accept_word(p, "reduce") && !parse_dtype(p, &q.reduce_dtype)) return false;
-#define FLAG(name) q.name = parse_accept_word(p, #name);
-    PARAM_FLAGS(FLAG)
-    if (parse_accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
-    if (parse_accept_word(p, "cut") && !parse_cut(p, &q.cut)) return false;
-    if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;
-    if (parse_accept_word(p, "stage") && !parse_i32(p, &q.stage)) return false;
-    if (parse_accept_word(p, "readers") &&
-        (!parse_i32(p, &q.readers) || !parse_expect_word(p, "copy") || !parse_i32(p, &q.copy_of) ||
-         q.copy_of++ == INT32_MAX))
-        return false;
-    q.matrix = parse_accept_word(p, "matrix");
-    if (parse_accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
-    q.grouped = parse_accept_word(p, "lr");
-    if (q.grouped && (!parse_real(p, &q.lr_factor) || !parse_expect_word(p, "decay") ||
-                      !parse_real(p, &q.weight_decay)))
-        return false;
-    vec_push(p->g->arena, &p->g->params, q);
-    return true;
-}
-
-/* Of a state that says nothing of its own, until groups are there. */
-#define AS_GROUP UINT32_MAX
-static bool parse_state(GraphParser *p) {
-    State s = {.group = NO_INDEX, .stage = NO_INDEX};
-    int role;
-    if (!parse_row(p, p->g->states.n) ||
-        !parse_enum(p, "the role of a state", &words_StateRole, &role))
-        return false;
-    s.role = (StateRole)role;
-    if (!parse_string(p, &s.name) || !parse_type(p, &s.type)) return false;
-    if (parse_accept_word(p, "group") && !parse_i32(p, &s.group)) return false;
-    s.split = AS_GROUP;
-    if (parse_accept_word(p, "split") && !parse_axes(p, &s.split)) return false;
-    if (parse_accept_word(p, "partial") && !parse_axes(p, &s.partial)) return false;
-    if (parse_accept_word(p, "stage") && !parse_i32(p, &s.stage)) return false;
-    if (!parse_address(p, &s.address)) return false;
-    vec_push(p->g->arena, &p->g->states, s);
-    return true;
-}
-
-static bool parse_batch_field(GraphParser *p) {
-    Field f = {.of = NO_INDEX};
-    if (!parse_row(p, p->g->fields.n) || !parse_string(p, &f.name) || !parse_type(p, &f.type) ||
-        !parse_expect_word(p, "staging") || !parse_uint(p, INT64_MAX, &f.staging) ||
-        (parse_accept_word(p, "of") && !parse_i32(p, &f.of)))
-        return false;
-    vec_push(p->g->arena, &p->g->fields, f);
-    return true;
-}
-
-static bool parse_unit(GraphParser *p) {
-    Unit u = {0};
-    int32_t row = 0;
-    if (!parse_row(p, p->g->units.n) || !parse_string(p, &u.name) ||
-        !parse_name(p, &u.class_name) || !parse_expect_word(p, "modules"))
-        return false;
-    while (parse_is_digit(parse_peek(p)) || (u.modules.n && parse_accept(p, ','))) {
-        if (!parse_i32(p, &row)) return false;
-        vec_push(p->g->arena, &u.modules, row);
-    }
-    if (!parse_expect_word(p, "groups")) return false;
-    while (parse_is_digit(parse_peek(p)) || (u.groups.n && parse_accept(p, ','))) {
-        if (!parse_i32(p, &row)) return false;
-        vec_push(p->g->arena, &u.groups, row);
-    }
-    if (!parse_expect_word(p, "below") || !parse_int(p, &u.below) ||
-        !parse_expect_word(p, "owned") || !parse_int(p, &u.owned))
-        return false;
-    int reshard = UNIT_RESHARDS - 1; /* .. RESHARD_POLICY, 0, which is not written */
-    while (reshard && !parse_accept_word(p, word_of(&words_UnitReshard, reshard))) reshard--;
-    u.reshard = (UnitReshard)reshard;
-    if (parse_accept_word(p, "stage") && !parse_i32(p, &u.stage)) return false;
-    u.is_root = parse_accept_word(p, "root");
-    vec_push(p->g->arena, &p->g->units, u);
-    return true;
-}
-
-static bool parse_group(GraphParser *p) {
-    Group q = {0};
-    if (!parse_row(p, p->g->groups.n) || !parse_expect_word(p, "unit") || !parse_i32(p, &q.unit))
-        return false;
-    q.matrices = parse_accept_word(p, "matrices");
-    q.trainable = q.matrices || parse_accept_word(p, "trainable");
-    if ((!q.trainable && !parse_expect_word(p, "frozen")) || !parse_expect_word(p, "master") ||
-        !parse_dtype(p, &q.master_dtype) || !parse_expect_word(p, "compute") ||
-        !parse_dtype(p, &q.compute_dtype) || !parse_expect_word(p, "reduce") ||
-        !parse_dtype(p, &q.reduce_dtype))
-        return false;
-    q.wire_dtype = q.compute_dtype;
-    if (parse_accept_word(p, "wire") && !parse_dtype(p, &q.wire_dtype)) return false;
-    if (!parse_expect_word(p, "params")) return false;
-    while (parse_is_digit(parse_peek(p)) || (q.params.n && parse_accept(p, ','))) {
-        GroupParam one = {0};
-        if (!parse_i32(p, &one.param) || !parse_expect(p, '@') || !parse_int(p, &one.offset) ||
-            (parse_accept(p, '/') && !parse_int(p, &one.chunk)))
-            return false;
-        vec_push(p->g->arena, &q.params, one);
-    }
-    if (!parse_expect_word(p, "unpadded") || !parse_int(p, &q.layout.unpadded) ||
-        !parse_expect_word(p, "padded") || !parse_int(p, &q.layout.padded) ||
-        !parse_expect_word(p, "shard") || !parse_int(p, &q.layout.shard))
-        return false;
-    if (parse_accept_word(p, "split") && !parse_axes(p, &q.layout.split)) return false;
-    if (parse_accept_word(p, "cut") && !parse_axes(p, &q.cut)) return false;
-    if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;
-    vec_push(p->g->arena, &p->g->groups, q);
-    return true;
-}
-
-static bool parse_bytes(GraphParser *p, const char *word, uint64_t *out) {
-    return parse_expect_word(p, word) && parse_uint(p, INT64_MAX, out);
-}
-
 static bool parse_arena(GraphParser *p) {
     RoleMemory m = {0};
-    bool good = parse_bytes(p, "persistent", &m.persistent_bytes) &&
-                parse_bytes(p, "bytes", &m.arena_bytes) && parse_expect_word(p, "workspace");
-    for (int d = 0; good && d < DEVICE_KINDS; d++)
-        good = parse_bytes(p, word_of(&words_DeviceKind, d), &m.workspace_bytes[d]);
-    if (good && parse_accept_word(p, "host"))
-        good = parse_bytes(p, "persistent", &m.host_persistent) &&
-               parse_bytes(p, "bytes", &m.host_bytes);
-    if (good && parse_accept_word(p, "slots"))
-        good = parse_uint(p, INT64_MAX, &m.kept_slots) && parse_bytes(p, "of", &m.kept_bytes) &&
-               parse_bytes(p, "at", &m.kept_at);
-    if (good) vec_push(p->g->arena, &p->g->roles, m);
-    return good;
+    if (!text_memory(&(Record){.from = p}, &m)) return false;
+    vec_push(p->g->arena, &p->g->roles, m);
+    return true;
 }
 
 /* ---- programs ---- */
@@ -344,11 +88,7 @@ static bool parse_program(GraphParser *p) {
     if (!parse_enum(p, "the kind of program", &words_ProgramKind, &kind)) return false;
     uint32_t row = graph_add_program(p->g, (ProgramKind)kind);
     p->program = &p->g->programs.at[row];
-    int part = STAGE_PARTS - 1; /* .. STAGE_WHOLE, 0, which is not written */
-    while (part && !parse_accept_word(p, word_of(&words_StagePart, part))) part--;
-    p->program->part = (StagePart)part;
-    if (parse_accept_word(p, "stage") && !parse_i32(p, &p->program->stage)) return false;
-    return !parse_accept_word(p, "peak") || parse_uint(p, INT64_MAX, &p->program->peak);
+    return text_program(&(Record){.from = p}, p->program);
 }
 
 /* The number after `%` or `#`; every number takes two bytes of text, so the text bounds them. */
@@ -427,21 +167,6 @@ static bool parse_stream(GraphParser *p, Op *op) {
     return parse_expect(p, ']');
 }
 
-/* !phase unit N "path" span */
-static bool parse_op_tail(GraphParser *p, Op *op) {
-    int phase;
-    if (!parse_expect(p, '!') || !parse_enum(p, "a phase", &words_Phase, &phase)) return false;
-    op->phase = (uint8_t)phase;
-    op->recomputed = parse_accept_word(p, "recomputed");
-    if (parse_accept_word(p, "unit") && !parse_i32(p, &op->unit)) return false;
-    int32_t stage = 0;
-    if (parse_accept_word(p, "stage") && !parse_i32(p, &stage)) return false;
-    if (stage < NO_INDEX || stage > INT16_MAX)
-        return parse_fail_token(p, "there is no stage %d", stage);
-    op->stage = (int16_t)stage;
-    return (parse_accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
-}
-
 static bool parse_op(GraphParser *p) {
     Graph *g = p->g;
     Op op = {.path = "", .unit = NO_INDEX};
@@ -455,7 +180,7 @@ static bool parse_op(GraphParser *p) {
     if (good) op.kind = (OpKind)op_by_name(word);
     if (good && op.kind == OP_COUNT) good = parse_fail_token(p, "unknown op `%s`", word);
     if (good && parse_accept(p, '(')) good = parse_references(p, '%', &op.n_in, &op.in);
-    good = good && parse_attrs(p, &op) && parse_op_tail(p, &op);
+    good = good && parse_attrs(p, &op) && text_op_tail(&(Record){.from = p}, &op);
     if (!good) { /* its values stay, so that their readers are not reported too */
         p->references.n = references;
         for (; values < g->values.n; values++) g->values.at[values].def = NO_OP;
@@ -473,10 +198,8 @@ static bool parse_record(GraphParser *p, bool first) {
         const char *word;
         bool (*parse)(GraphParser *p);
     } records[] = {
-        {"file", parse_file},         {"mesh", parse_mesh},       {"policy", parse_policy},
-        {"module", parse_module},     {"param", parse_param},     {"state", parse_state},
-        {"field", parse_batch_field}, {"unit", parse_unit},       {"group", parse_group},
-        {"arena", parse_arena},       {"formula", parse_formula}, {"program", parse_program},
+        {"file", parse_file},   {"mesh", parse_mesh},       {"policy", parse_policy},
+        {"arena", parse_arena}, {"formula", parse_formula}, {"program", parse_program},
     };
     if (first) {
         int level;
@@ -493,7 +216,8 @@ static bool parse_record(GraphParser *p, bool first) {
     }
     for (size_t i = 0; i < ARRAY_LEN(records); i++)
         if (parse_accept_word(p, records[i].word)) return records[i].parse(p);
-    return parse_fail(p, "expected a table row or a program");
+    bool known, good = parse_table(p, &known);
+    return known ? good : parse_fail(p, "expected a table row or a program");
 }
 
 static void next_line(GraphParser *p) {

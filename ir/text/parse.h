@@ -79,7 +79,6 @@ bool parse_address(GraphParser *p, uint64_t *address);
 bool parse_placed_type(GraphParser *p, Type *t, Placement *placement);
 /* (rep, dp): axes of the graph's mesh. */
 bool parse_axes(GraphParser *p, AxisSet *set);
-bool parse_cut(GraphParser *p, TensorCut *cut);
 
 /* Value of a field; open: a number may stand for a word (attributes, whose range the verifier
  * checks). */

@@ -291,12 +291,6 @@ bool parse_axes(GraphParser *p, AxisSet *set) {
     return true;
 }
 
-bool parse_cut(GraphParser *p, TensorCut *cut) {
-    return parse_axes(p, &cut->axes) && parse_expect_word(p, "dim") && parse_i32(p, &cut->dim) &&
-           parse_expect_word(p, "outer") && parse_int(p, &cut->outer) &&
-           parse_expect_word(p, "size") && parse_int(p, &cut->size);
-}
-
 bool parse_field(GraphParser *p, const TextField *f, void *record, bool open) {
     if (f->kind == TEXT_REAL) {
         double x;
