@@ -3,228 +3,85 @@
  * tile. */
 #include "gpu/large.h"
 
+#include "kernels/case_types.h"
 #include "util.h"
 
-#define SHAPE(type, n, ...)                                                                        \
-    {                                                                                              \
-        .dtype = type, .rank = n, .dim = { __VA_ARGS__ }                                           \
-    }
-#define VECTOR(a) SHAPE(DT_BF16, 1, a)
-#define MATRIX(a, b) SHAPE(DT_BF16, 2, a, b)
-#define ROWS(a) SHAPE(DT_F32, 1, a)
-#define NORMAL(shape)                                                                              \
-    { shape, FILL_NORMAL }
-
 #define PRODUCTS(r, d, o)                                                                          \
-    {.op = OP_linear,                                                                              \
-     .title = "linear " #r " " #d " " #o,                                                          \
-     .n_in = 3,                                                                                    \
-     .n_out = 1,                                                                                   \
-     .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(o, d)), NORMAL(VECTOR(o))},                        \
-     .out = {MATRIX(r, o)},                                                                        \
-     .reference = ref_linear},                                                                     \
-        {.op = OP_linear_grad_input,                                                               \
-         .title = "linear_grad_input " #r " " #d " " #o,                                           \
-         .n_in = 2,                                                                                \
-         .n_out = 1,                                                                               \
-         .in = {NORMAL(MATRIX(r, o)), NORMAL(MATRIX(o, d))},                                       \
-         .out = {MATRIX(r, d)},                                                                    \
-         .reference = ref_linear_grad_input},                                                      \
-    {                                                                                              \
-        .op = OP_linear_grad_weight, .title = "linear_grad_weight " #r " " #d " " #o, .n_in = 3,   \
-        .n_out = 1, .in = {NORMAL(MATRIX(r, o)), NORMAL(MATRIX(r, d)), NORMAL(MATRIX(o, d))},      \
-        .out = {MATRIX(o, d)}, .reference = ref_linear_grad_weight                                 \
-    }
+    CASE(linear, "linear " #r " " #d " " #o, (NORMAL(r, d), NORMAL(o, d), NORMAL(o)),              \
+         (REAL(r, o)), REF(linear)),                                                               \
+        CASE(linear_grad_input, "linear_grad_input " #r " " #d " " #o,                             \
+             (NORMAL(r, o), NORMAL(o, d)), (REAL(r, d)), REF(linear_grad_input)),                  \
+        CASE(linear_grad_weight, "linear_grad_weight " #r " " #d " " #o,                           \
+             (NORMAL(r, o), NORMAL(r, d), NORMAL(o, d)), (REAL(o, d)), REF(linear_grad_weight))
 #define FUSED_PRODUCTS(r, d, o)                                                                    \
-    {.op = OP_linear_gelu,                                                                         \
-     .title = "linear_gelu " #r " " #d " " #o,                                                     \
-     .attr = {.approx = GELU_TANH},                                                                \
-     .n_in = 3,                                                                                    \
-     .n_out = 2,                                                                                   \
-     .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(o, d)), NORMAL(VECTOR(o))},                        \
-     .out = {MATRIX(r, o), MATRIX(r, o)},                                                          \
-     .reference = ref_linear_gelu,                                                                 \
-     .chain = true},                                                                               \
-        {.op = OP_linear_grad_input_gelu,                                                          \
-         .title = "linear_grad_input_gelu " #r " " #d " " #o,                                      \
-         .attr = {.approx = GELU_TANH},                                                            \
-         .n_in = 3,                                                                                \
-         .n_out = 1,                                                                               \
-         .in = {NORMAL(MATRIX(r, o)), NORMAL(MATRIX(o, d)), NORMAL(MATRIX(r, d))},                 \
-         .out = {MATRIX(r, d)},                                                                    \
-         .reference = ref_linear_grad_input_gelu,                                                  \
-         .chain = true},                                                                           \
-    {                                                                                              \
-        .op = OP_linear_grad_weight_bias, .title = "linear_grad_weight_bias " #r " " #d " " #o,    \
-        .n_in = 2, .n_out = 2, .in = {NORMAL(MATRIX(r, o)), NORMAL(MATRIX(r, d))},                 \
-        .out = {MATRIX(o, d), VECTOR(o)}, .reference = ref_linear_grad_weight_bias                 \
-    }
+    CASE(linear_gelu, "linear_gelu " #r " " #d " " #o, (NORMAL(r, d), NORMAL(o, d), NORMAL(o)),    \
+         (REAL(r, o), REAL(r, o)), REF(linear_gelu), .attr = {.approx = GELU_TANH},                \
+         .chain = true),                                                                           \
+        CASE(linear_grad_input_gelu, "linear_grad_input_gelu " #r " " #d " " #o,                   \
+             (NORMAL(r, o), NORMAL(o, d), NORMAL(r, d)), (REAL(r, d)),                             \
+             REF(linear_grad_input_gelu), .attr = {.approx = GELU_TANH}, .chain = true),           \
+        CASE(linear_grad_weight_bias, "linear_grad_weight_bias " #r " " #d " " #o,                 \
+             (NORMAL(r, o), NORMAL(r, d)), (REAL(o, d), REAL(o)), REF(linear_grad_weight_bias))
 /* The head of a model; rows of logits are p elements apart. */
-#define PITCHED(p, r, v)                                                                           \
-    {                                                                                              \
-        .dtype = DT_BF16, .rank = 2, .pitch = p, .dim = { r, v }                                   \
-    }
 #define HEAD(r, d, v, p)                                                                           \
-    {.op = OP_linear,                                                                              \
-     .title = "linear, pitch " #p,                                                                 \
-     .n_in = 2,                                                                                    \
-     .n_out = 1,                                                                                   \
-     .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(v, d))},                                           \
-     .out = {PITCHED(p, r, v)},                                                                    \
-     .reference = ref_linear},                                                                     \
-        {.op = OP_linear_grad_input,                                                               \
-         .title = "linear_grad_input, pitch " #p,                                                  \
-         .n_in = 2,                                                                                \
-         .n_out = 1,                                                                               \
-         .in = {NORMAL(PITCHED(p, r, v)), NORMAL(MATRIX(v, d))},                                   \
-         .out = {MATRIX(r, d)},                                                                    \
-         .reference = ref_linear_grad_input},                                                      \
-        {.op = OP_linear_grad_weight,                                                              \
-         .title = "linear_grad_weight, pitch " #p,                                                 \
-         .n_in = 2,                                                                                \
-         .n_out = 1,                                                                               \
-         .in = {NORMAL(PITCHED(p, r, v)), NORMAL(MATRIX(r, d))},                                   \
-         .out = {MATRIX(v, d)},                                                                    \
-         .reference = ref_linear_grad_weight},                                                     \
-        {.op = OP_linear_grad_weight_bias,                                                         \
-         .title = "linear_grad_weight_bias, pitch " #p,                                            \
-         .n_in = 2,                                                                                \
-         .n_out = 2,                                                                               \
-         .in = {NORMAL(PITCHED(p, r, v)), NORMAL(MATRIX(r, d))},                                   \
-         .out = {MATRIX(v, d), VECTOR(v)},                                                         \
-         .reference = ref_linear_grad_weight_bias},                                                \
-    {                                                                                              \
-        .op = OP_cross_entropy_both, .title = "cross_entropy_both, pitch " #p,                     \
-        .attr = {.ignore = -100, .exponent = -7}, .n_in = 2, .n_out = 2,                           \
-        .in = {NORMAL(PITCHED(p, r, v)), {SHAPE(DT_I32, 1, r), FILL_TARGETS}},                     \
-        .out = {PITCHED(p, r, v), SHAPE(DT_I64, 1, EXACT_WORDS)},                                  \
-        .reference = ref_cross_entropy_both, .limit = v                                            \
-    }
+    CASE(linear, "linear, pitch " #p, (NORMAL(r, d), NORMAL(v, d)), (PITCHED(p, r, v)),            \
+         REF(linear)),                                                                             \
+        CASE(linear_grad_input, "linear_grad_input, pitch " #p,                                    \
+             ({PITCHED(p, r, v), FILL_NORMAL}, NORMAL(v, d)), (REAL(r, d)),                        \
+             REF(linear_grad_input)),                                                              \
+        CASE(linear_grad_weight, "linear_grad_weight, pitch " #p,                                  \
+             ({PITCHED(p, r, v), FILL_NORMAL}, NORMAL(r, d)), (REAL(v, d)),                        \
+             REF(linear_grad_weight)),                                                             \
+        CASE(linear_grad_weight_bias, "linear_grad_weight_bias, pitch " #p,                        \
+             ({PITCHED(p, r, v), FILL_NORMAL}, NORMAL(r, d)), (REAL(v, d), REAL(v)),               \
+             REF(linear_grad_weight_bias)),                                                        \
+        CASE(cross_entropy_both, "cross_entropy_both, pitch " #p,                                  \
+             ({PITCHED(p, r, v), FILL_NORMAL}, IN(DT_I32, TARGETS, r)), (PITCHED(p, r, v), WORDS), \
+             REF(cross_entropy_both), .attr = {.ignore = -100, .exponent = -7}, .limit = v)
 #define NORM(r, d)                                                                                 \
-    {.op = OP_layer_norm,                                                                          \
-     .title = "layer_norm " #r " " #d,                                                             \
-     .attr = {.eps = 1e-5},                                                                        \
-     .n_in = 3,                                                                                    \
-     .n_out = 3,                                                                                   \
-     .in = {NORMAL(MATRIX(r, d)), NORMAL(VECTOR(d)), NORMAL(VECTOR(d))},                           \
-     .out = {MATRIX(r, d), ROWS(r), ROWS(r)},                                                      \
-     .reference = ref_norm},                                                                       \
-        {.op = OP_add_layer_norm,                                                                  \
-         .title = "add_layer_norm " #r " " #d,                                                     \
-         .attr = {.eps = 1e-5},                                                                    \
-         .n_in = 4,                                                                                \
-         .n_out = 4,                                                                               \
-         .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(r, d)), NORMAL(VECTOR(d)), NORMAL(VECTOR(d))}, \
-         .out = {MATRIX(r, d), MATRIX(r, d), ROWS(r), ROWS(r)},                                    \
-         .reference = ref_add_layer_norm,                                                          \
-         .chain = true},                                                                           \
-        {.op = OP_layer_norm_grad,                                                                 \
-         .title = "layer_norm_grad " #r " " #d,                                                    \
-         .n_in = 6,                                                                                \
-         .n_out = 3,                                                                               \
-         .in = {NORMAL(MATRIX(r, d)),                                                              \
-                NORMAL(MATRIX(r, d)),                                                              \
-                NORMAL(VECTOR(d)),                                                                 \
-                {ROWS(r), FILL_DERIVED},                                                           \
-                {ROWS(r), FILL_DERIVED},                                                           \
-                NORMAL(MATRIX(r, d))},                                                             \
-         .out = {MATRIX(r, d), VECTOR(d), VECTOR(d)},                                              \
-         .reference = ref_norm_grad,                                                               \
-         .derive = derive_statistics,                                                              \
-         .chain = true},                                                                           \
-        {.op = OP_add_rms_norm,                                                                    \
-         .title = "add_rms_norm " #r " " #d,                                                       \
-         .attr = {.eps = 1e-5},                                                                    \
-         .n_in = 3,                                                                                \
-         .n_out = 3,                                                                               \
-         .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(r, d)), NORMAL(VECTOR(d))},                    \
-         .out = {MATRIX(r, d), MATRIX(r, d), ROWS(r)},                                             \
-         .reference = ref_add_rms_norm,                                                            \
-         .chain = true},                                                                           \
-        {.op = OP_rms_norm_grad,                                                                   \
-         .title = "rms_norm_grad " #r " " #d,                                                      \
-         .n_in = 5,                                                                                \
-         .n_out = 2,                                                                               \
-         .in = {NORMAL(MATRIX(r, d)),                                                              \
-                NORMAL(MATRIX(r, d)),                                                              \
-                NORMAL(VECTOR(d)),                                                                 \
-                {ROWS(r), FILL_DERIVED},                                                           \
-                NORMAL(MATRIX(r, d))},                                                             \
-         .out = {MATRIX(r, d), VECTOR(d)},                                                         \
-         .reference = ref_norm_grad,                                                               \
-         .derive = derive_statistics,                                                              \
-         .chain = true},                                                                           \
-        {.op = OP_layer_norm_grad_input,                                                           \
-         .title = "layer_norm_grad_input " #r " " #d,                                              \
-         .n_in = 5,                                                                                \
-         .n_out = 1,                                                                               \
-         .in = {NORMAL(MATRIX(r, d)),                                                              \
-                NORMAL(MATRIX(r, d)),                                                              \
-                NORMAL(VECTOR(d)),                                                                 \
-                {ROWS(r), FILL_DERIVED},                                                           \
-                {ROWS(r), FILL_DERIVED}},                                                          \
-         .out = {MATRIX(r, d)},                                                                    \
-         .reference = ref_norm_grad_input,                                                         \
-         .derive = derive_statistics},                                                             \
-    {                                                                                              \
-        .op = OP_layer_norm_grad_weight, .title = "layer_norm_grad_weight " #r " " #d, .n_in = 4,  \
-        .n_out = 1,                                                                                \
-        .in = {NORMAL(MATRIX(r, d)),                                                               \
-               NORMAL(MATRIX(r, d)),                                                               \
-               {ROWS(r), FILL_DERIVED},                                                            \
-               {ROWS(r), FILL_DERIVED}},                                                           \
-        .out = {VECTOR(d)}, .reference = ref_norm_grad_weight, .derive = derive_statistics         \
-    }
-#define QKV(b, t, heads, h) SHAPE(DT_BF16, 5, b, t, 3, heads, h)
-#define HEADS(b, t, heads, h) SHAPE(DT_BF16, 4, b, t, heads, h)
-#define LSE(b, t, heads) SHAPE(DT_F32, 3, b, heads, t)
+    CASE(layer_norm, "layer_norm " #r " " #d, (NORMAL(r, d), NORMAL(d), NORMAL(d)),                \
+         (REAL(r, d), F32(r), F32(r)), REF(norm), .attr = {.eps = 1e-5}),                          \
+        CASE(add_layer_norm, "add_layer_norm " #r " " #d,                                          \
+             (NORMAL(r, d), NORMAL(r, d), NORMAL(d), NORMAL(d)),                                   \
+             (REAL(r, d), REAL(r, d), F32(r), F32(r)), REF(add_layer_norm), .attr = {.eps = 1e-5}, \
+             .chain = true),                                                                       \
+        CASE(layer_norm_grad, "layer_norm_grad " #r " " #d,                                        \
+             (NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                       \
+              IN(DT_F32, DERIVED, r), NORMAL(r, d)),                                               \
+             (REAL(r, d), REAL(d), REAL(d)), REF(norm_grad), .derive = derive_statistics,          \
+             .chain = true),                                                                       \
+        CASE(add_rms_norm, "add_rms_norm " #r " " #d, (NORMAL(r, d), NORMAL(r, d), NORMAL(d)),     \
+             (REAL(r, d), REAL(r, d), F32(r)), REF(add_rms_norm), .attr = {.eps = 1e-5},           \
+             .chain = true),                                                                       \
+        CASE(rms_norm_grad, "rms_norm_grad " #r " " #d,                                            \
+             (NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r), NORMAL(r, d)),        \
+             (REAL(r, d), REAL(d)), REF(norm_grad), .derive = derive_statistics, .chain = true),   \
+        CASE(layer_norm_grad_input, "layer_norm_grad_input " #r " " #d,                            \
+             (NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                       \
+              IN(DT_F32, DERIVED, r)),                                                             \
+             (REAL(r, d)), REF(norm_grad_input), .derive = derive_statistics),                     \
+        CASE(layer_norm_grad_weight, "layer_norm_grad_weight " #r " " #d,                          \
+             (NORMAL(r, d), NORMAL(r, d), IN(DT_F32, DERIVED, r), IN(DT_F32, DERIVED, r)),         \
+             (REAL(d)), REF(norm_grad_weight), .derive = derive_statistics)
 #define ATTENTION(b, t, heads, h)                                                                  \
-    {.op = OP_attention_packed,                                                                    \
-     .title = "attention_packed " #b " " #t " " #heads " " #h,                                     \
-     .attr = {.alpha = 0.125, .causal = 1},                                                        \
-     .n_in = 1,                                                                                    \
-     .n_out = 2,                                                                                   \
-     .in = {NORMAL(QKV(b, t, heads, h))},                                                          \
-     .out = {HEADS(b, t, heads, h), LSE(b, t, heads)},                                             \
-     .reference = ref_attention},                                                                  \
-    {                                                                                              \
-        .op = OP_attention_packed_grad,                                                            \
-        .title = "attention_packed_grad " #b " " #t " " #heads " " #h,                             \
-        .attr = {.alpha = 0.125, .causal = 1}, .n_in = 4, .n_out = 1,                              \
-        .in = {NORMAL(HEADS(b, t, heads, h)),                                                      \
-               NORMAL(QKV(b, t, heads, h)),                                                        \
-               {SHAPE(DT_F32, 4, b, t, heads, h), FILL_DERIVED},                                   \
-               {LSE(b, t, heads), FILL_DERIVED}},                                                  \
-        .out = {QKV(b, t, heads, h)}, .reference = ref_attention_grad, .derive = derive_attention  \
-    }
+    CASE(attention_packed, "attention_packed " #b " " #t " " #heads " " #h,                        \
+         (NORMAL(b, t, 3, heads, h)), (REAL(b, t, heads, h), F32(b, heads, t)), REF(attention),    \
+         .attr = {.alpha = 0.125, .causal = 1}),                                                   \
+        CASE(attention_packed_grad, "attention_packed_grad " #b " " #t " " #heads " " #h,          \
+             (NORMAL(b, t, heads, h), NORMAL(b, t, 3, heads, h),                                   \
+              IN(DT_F32, DERIVED, b, t, heads, h), IN(DT_F32, DERIVED, b, heads, t)),              \
+             (REAL(b, t, 3, heads, h)), REF(attention_grad),                                       \
+             .attr = {.alpha = 0.125, .causal = 1}, .derive = derive_attention)
 #define LOSS(r, v)                                                                                 \
-    {.op = OP_cross_entropy,                                                                       \
-     .title = "cross_entropy " #r " " #v,                                                          \
-     .attr = {.ignore = -100},                                                                     \
-     .n_in = 2,                                                                                    \
-     .n_out = 2,                                                                                   \
-     .in = {NORMAL(MATRIX(r, v)), {SHAPE(DT_I32, 1, r), FILL_TARGETS}},                            \
-     .out = {SHAPE(DT_I64, 1, EXACT_WORDS), ROWS(r)},                                              \
-     .reference = ref_cross_entropy,                                                               \
-     .limit = v},                                                                                  \
-        {.op = OP_cross_entropy_both,                                                              \
-         .title = "cross_entropy_both " #r " " #v,                                                 \
-         .attr = {.ignore = -100, .exponent = -7},                                                 \
-         .n_in = 2,                                                                                \
-         .n_out = 2,                                                                               \
-         .in = {NORMAL(MATRIX(r, v)), {SHAPE(DT_I32, 1, r), FILL_TARGETS}},                        \
-         .out = {MATRIX(r, v), SHAPE(DT_I64, 1, EXACT_WORDS)},                                     \
-         .reference = ref_cross_entropy_both,                                                      \
-         .limit = v},                                                                              \
-    {                                                                                              \
-        .op = OP_cross_entropy_grad, .title = "cross_entropy_grad " #r " " #v,                     \
-        .attr = {.ignore = -100, .exponent = -7}, .n_in = 3, .n_out = 1,                           \
-        .in = {NORMAL(MATRIX(r, v)),                                                               \
-               {SHAPE(DT_I32, 1, r), FILL_TARGETS},                                                \
-               {ROWS(r), FILL_DERIVED}},                                                           \
-        .out = {MATRIX(r, v)}, .reference = ref_cross_entropy_grad, .derive = derive_lse,          \
-        .limit = v                                                                                 \
-    }
+    CASE(cross_entropy, "cross_entropy " #r " " #v, (NORMAL(r, v), IN(DT_I32, TARGETS, r)),        \
+         (WORDS, F32(r)), REF(cross_entropy), .attr = {.ignore = -100}, .limit = v),               \
+        CASE(cross_entropy_both, "cross_entropy_both " #r " " #v,                                  \
+             (NORMAL(r, v), IN(DT_I32, TARGETS, r)), (REAL(r, v), WORDS), REF(cross_entropy_both), \
+             .attr = {.ignore = -100, .exponent = -7}, .limit = v),                                \
+        CASE(cross_entropy_grad, "cross_entropy_grad " #r " " #v,                                  \
+             (NORMAL(r, v), IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)), (REAL(r, v)),         \
+             REF(cross_entropy_grad), .attr = {.ignore = -100, .exponent = -7},                    \
+             .derive = derive_lse, .limit = v)
 
 const Case large_cases[] = {
     PRODUCTS(128, 768, 256),
@@ -243,21 +100,9 @@ const Case large_cases[] = {
     ATTENTION(1, 70, 2, 96),
     ATTENTION(2, 65, 1, 80),
     LOSS(5, 50257),
-    {.op = OP_embedding,
-     .title = "embedding 300 768",
-     .n_in = 2,
-     .n_out = 1,
-     .in = {NORMAL(MATRIX(300, 768)), {SHAPE(DT_I32, 1, 257), FILL_IDS}},
-     .out = {MATRIX(257, 768)},
-     .reference = ref_embedding,
-     .limit = 300},
-    {.op = OP_embedding_grad,
-     .title = "embedding_grad 50257 64",
-     .n_in = 2,
-     .n_out = 1,
-     .in = {NORMAL(MATRIX(1023, 64)), {SHAPE(DT_I32, 1, 1023), FILL_IDS}},
-     .out = {MATRIX(50257, 64)},
-     .reference = ref_embedding_grad,
-     .limit = 100},
+    CASE(embedding, "embedding 300 768", (NORMAL(300, 768), IN(DT_I32, IDS, 257)), (REAL(257, 768)),
+         REF(embedding), .limit = 300),
+    CASE(embedding_grad, "embedding_grad 50257 64", (NORMAL(1023, 64), IN(DT_I32, IDS, 1023)),
+         (REAL(50257, 64)), REF(embedding_grad), .limit = 100),
 };
 const int n_large_cases = ARRAY_LEN(large_cases);

@@ -22,4 +22,18 @@
 #define F32(...) OUT(DT_F32, __VA_ARGS__)
 #define REAL(...) OUT(MIX, __VA_ARGS__)
 
+#define OPENED(...) __VA_ARGS__
+#define COUNT(type, ...) ((int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type)))
+#define REF(name) .reference = ref_##name
+/* A case: its op and title, its operands and results, each list in brackets, and what else it has.
+ * MADE: one without operands. */
+#define MADE(o, about, results, ...)                                                               \
+    {                                                                                              \
+        .op = OP_##o, .title = about, .n_out = COUNT(Type, OPENED results),                        \
+        .out = {OPENED results}, __VA_ARGS__                                                       \
+    }
+#define CASE(o, about, operands, results, ...)                                                     \
+    MADE(o, about, results, .n_in = COUNT(CaseOperand, OPENED operands), .in = {OPENED operands},  \
+         __VA_ARGS__)
+
 #endif
