@@ -1,17 +1,13 @@
 /* Faults of plans in which ranks share out the work on a sample (mesh axes tp and cp), one at a
  * time: each is refused, and most of them by proof 10.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "check.h"
 #include "ir.h"
 #include "mutate.h"
+#include "test.h"
 
 typedef struct Faults {
     Arena *arena;
@@ -101,8 +97,7 @@ static uint32_t operand(const Plan *p, uint32_t i, uint32_t k) {
 }
 
 /* Who reads a sum reads this rank's term instead. */
-static void a_sum_is_left_out(void **state) {
-    (void)state;
+TEST(a_sum_is_left_out) {
     Faults f = faults_of("gpt2", "shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
@@ -116,8 +111,7 @@ static void a_sum_is_left_out(void **state) {
 }
 
 /* Over the ranks that have other samples, or over all. */
-static void a_sum_is_over_the_axis_that_cuts(void **state) {
-    (void)state;
+TEST(a_sum_is_over_the_axis_that_cuts) {
     Faults f = faults_of("gpt2", "shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++)
@@ -129,8 +123,7 @@ static void a_sum_is_over_the_axis_that_cuts(void **state) {
     faults_end(&f);
 }
 
-static void a_sum_is_added_up_once(void **state) {
-    (void)state;
+TEST(a_sum_is_added_up_once) {
     Faults f = faults_of("gpt2", "shard.mesh=(dp = 1, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_programs; k++)
@@ -148,8 +141,7 @@ static void a_sum_is_added_up_once(void **state) {
 }
 
 /* A product whose sum is over ranks adds its bias on each of them. */
-static void a_bias_counts_once(void **state) {
-    (void)state;
+TEST(a_bias_counts_once) {
     Faults f = faults_of("gpt2", "shard.mesh=(dp = 1, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
@@ -173,8 +165,7 @@ static void a_bias_counts_once(void **state) {
 }
 
 /* The norm of what ranks share out is that of all parts. */
-static void the_norm_is_of_all_parts(void **state) {
-    (void)state;
+TEST(the_norm_is_of_all_parts) {
     Faults f = faults_of("gpt2", "shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
@@ -190,8 +181,7 @@ static void the_norm_is_of_all_parts(void **state) {
 }
 
 /* Rows of 3 x heads x width: each of three runs is cut, not the whole. */
-static void a_parameter_is_cut_as_it_is_read(void **state) {
-    (void)state;
+TEST(a_parameter_is_cut_as_it_is_read) {
     Faults f = faults_of("gpt2", "shard.mesh=(dp = 1, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_params; k++) {
@@ -267,15 +257,13 @@ static void tell_kernels_otherwise(const char *rows) {
     faults_end(&f);
 }
 
-static void a_kernel_is_told_its_part(void **state) {
-    (void)state;
+TEST(a_kernel_is_told_its_part) {
     tell_kernels_otherwise("shard.rows=false");
     tell_kernels_otherwise("shard.rows=true");
 }
 
 /* All of a value is there, and the plan says that it is a part. */
-static void a_kernel_is_told_of_no_part(void **state) {
-    (void)state;
+TEST(a_kernel_is_told_of_no_part) {
     Faults f = faults_of("tests/backend/models/dropped", "shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
@@ -293,8 +281,7 @@ static void a_kernel_is_told_of_no_part(void **state) {
 
 /* What the reader refuses: over an axis that cuts nothing, along a dimension that does not exist,
  * in parts of another length. */
-static void a_placement_fits_its_value(void **state) {
-    (void)state;
+TEST(a_placement_fits_its_value) {
     Faults f = faults_of("tests/backend/models/dropped", "shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_placements; k++)
@@ -322,8 +309,7 @@ static bool moves_rows(const Faults *f, uint32_t i, uint16_t op) {
 
 /* Two runs of rows are other rows than one run of them, and pieces that are dealt backwards than
  * four of half the length, or those of one run. */
-static void rows_are_those_of_other_operands(void **state) {
-    (void)state;
+TEST(rows_are_those_of_other_operands) {
     static const struct {
         const char *mesh;
         int64_t runs;
@@ -349,8 +335,7 @@ static void rows_are_those_of_other_operands(void **state) {
 }
 
 /* Also where as many ranks have other samples. */
-static void rows_are_exchanged_along_the_axis_that_cuts(void **state) {
-    (void)state;
+TEST(rows_are_exchanged_along_the_axis_that_cuts) {
     Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
     for (uint32_t i = 0; i < f.good.plan.n_instrs; i++) {
         if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part))
@@ -363,8 +348,7 @@ static void rows_are_exchanged_along_the_axis_that_cuts(void **state) {
 }
 
 /* Readers of a gathered value get the part, and readers of a rank's part of a sum the term. */
-static void rows_are_exchanged(void **state) {
-    (void)state;
+TEST(rows_are_exchanged) {
     Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
@@ -379,8 +363,7 @@ static void rows_are_exchanged(void **state) {
 }
 
 /* A rank takes its part of its own term; or adds up parts of the sum again. */
-static void rows_are_of_the_sum(void **state) {
-    (void)state;
+TEST(rows_are_of_the_sum) {
     Faults f = faults_of_rows("shard.mesh=(dp = 1, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_programs; k++)
@@ -416,8 +399,7 @@ static bool sums_terms(const Faults *f, uint32_t i, AxisSet cuts) {
 }
 
 /* Gradients of norms and late biases are sums over rows: over the axis that cuts, once. */
-static void gradients_of_rows_are_summed_once(void **state) {
-    (void)state;
+TEST(gradients_of_rows_are_summed_once) {
     Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_programs; k++)
@@ -482,8 +464,7 @@ static void try_sum_for_update(Faults *f, uint32_t program, uint32_t at) {
 
 /* Over the axes along which samples differ, and those that cut the matrices: once, no more, no
  * less. */
-static void matrices_are_whole_for_the_update(void **state) {
-    (void)state;
+TEST(matrices_are_whole_for_the_update) {
     const char *optimizers[] = {"train.optimizer=muon(lr = 0.1)",
                                 "train.optimizer=adafactor(lr = 0.1)"};
     for (size_t o = 0; o < ARRAY_LEN(optimizers); o++) {
@@ -498,8 +479,7 @@ static void matrices_are_whole_for_the_update(void **state) {
 }
 
 /* A group says over which axes its gradient is a sum, no more and no less. */
-static void groups_say_what_is_summed(void **state) {
-    (void)state;
+TEST(groups_say_what_is_summed) {
     Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_groups; k++) {
@@ -514,8 +494,7 @@ static void groups_say_what_is_summed(void **state) {
 /* ---- positions */
 
 /* Keys and values travel together, and neither becomes the other on the way. */
-static void keys_stay_keys(void **state) {
-    (void)state;
+TEST(keys_stay_keys) {
     Faults f = faults_with("gpt2", "shard.mesh=(dp = 1, cp = 2)", "shard.rows=true", "L=1");
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
@@ -547,8 +526,7 @@ static bool exchange_splits(Edit *e, const Plan *p, uint32_t retain) {
 
 /* Experts see all positions: of their gradients, which ranks along cp have whole, each takes its
  * part. */
-static void gradients_that_are_whole_are_retained(void **state) {
-    (void)state;
+TEST(gradients_that_are_whole_are_retained) {
     static const char *const mesh[] = {"shard.mesh=(dp = 2, cp = 2)",
                                        "shard.mesh=(cp = 2, dp = 2)"};
     uint32_t exchanged = 0;
@@ -576,25 +554,5 @@ static void gradients_that_are_whole_are_retained(void **state) {
 
 int main(void) {
     good_data();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sum_is_left_out),
-        cmocka_unit_test(a_sum_is_over_the_axis_that_cuts),
-        cmocka_unit_test(a_sum_is_added_up_once),
-        cmocka_unit_test(a_bias_counts_once),
-        cmocka_unit_test(the_norm_is_of_all_parts),
-        cmocka_unit_test(a_parameter_is_cut_as_it_is_read),
-        cmocka_unit_test(a_kernel_is_told_its_part),
-        cmocka_unit_test(a_kernel_is_told_of_no_part),
-        cmocka_unit_test(a_placement_fits_its_value),
-        cmocka_unit_test(rows_are_those_of_other_operands),
-        cmocka_unit_test(rows_are_exchanged_along_the_axis_that_cuts),
-        cmocka_unit_test(rows_are_exchanged),
-        cmocka_unit_test(rows_are_of_the_sum),
-        cmocka_unit_test(gradients_of_rows_are_summed_once),
-        cmocka_unit_test(matrices_are_whole_for_the_update),
-        cmocka_unit_test(groups_say_what_is_summed),
-        cmocka_unit_test(keys_stay_keys),
-        cmocka_unit_test(gradients_that_are_whole_are_retained),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(NULL, NULL);
 }

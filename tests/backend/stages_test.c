@@ -1,16 +1,12 @@
 /* Faults of plans whose ranks are stages of a pipeline, one at a time: each is refused, by the rule
  * that is about it where there is one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "check.h"
 #include "mutate.h"
+#include "test.h"
 
 typedef struct Faults {
     Arena *arena;
@@ -96,16 +92,14 @@ static bool ends_step(const Faults *f, const PlanCall *a, const PlanCall *b) {
     return kind_of(f, b) == PROGRAM_UPDATE;
 }
 
-static void calls_are_exchanged(void **state) {
-    (void)state;
+TEST(calls_are_exchanged) {
     Faults f = faults_of("train.accumulate=4");
     swap_calls(&f, both_backward, "check-5f");
     swap_calls(&f, ends_step, "check-5f");
     faults_end(&f);
 }
 
-static void a_slot_is_another(void **state) {
-    (void)state;
+TEST(a_slot_is_another) {
     Faults f = faults_of("shard.pipeline=gpipe");
     for (uint64_t k = 0; k < f.good.plan.n_calls; k++) {
         PlanCall *a = call_at(&f, k);
@@ -117,8 +111,7 @@ static void a_slot_is_another(void **state) {
     faults_end(&f);
 }
 
-static void a_micro_batch_is_another(void **state) {
-    (void)state;
+TEST(a_micro_batch_is_another) {
     Faults f = faults_of("train.accumulate=4");
     for (uint64_t k = 0; k < f.good.plan.n_calls; k++) {
         PlanCall *a = call_at(&f, k);
@@ -130,8 +123,7 @@ static void a_micro_batch_is_another(void **state) {
 }
 
 /* An attribute of each message. */
-static void a_message_is_of_others(void **state) {
-    (void)state;
+TEST(a_message_is_of_others) {
     Faults f = faults_of("shard.mesh=(pp = 3, dp = 2)");
     const Plan *p = &f.good.plan;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
@@ -153,8 +145,7 @@ static void a_message_is_of_others(void **state) {
 
 /* Under gpipe the last stage sends four messages before the first one is taken, while it waits for
  * as many: with room for one in each outbox both stages wait for ever. */
-static void outboxes_are_too_small(void **state) {
-    (void)state;
+TEST(outboxes_are_too_small) {
     Faults f = faults_of("shard.pipeline=gpipe");
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_states; k++) {
@@ -172,8 +163,7 @@ static bool is_message(const Plan *p, uint64_t i) {
 /* Each edge to a message or from one is left out: what is sent is not there yet or is overwritten
  * while it is sent, what is received is read too early. But for a gather, which only may not run
  * too far ahead. */
-static void a_message_is_not_waited_for(void **state) {
-    (void)state;
+TEST(a_message_is_not_waited_for) {
     Faults f = faults_of("train.accumulate=2");
     const Plan *p = &f.good.plan;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
@@ -194,8 +184,7 @@ static void a_message_is_not_waited_for(void **state) {
 }
 
 /* Another value of its type in the place of what is sent. */
-static void something_else_is_sent(void **state) {
-    (void)state;
+TEST(something_else_is_sent) {
     Faults f = faults_of("shard.strategy=none");
     const Plan *p = &f.good.plan;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
@@ -215,8 +204,7 @@ static void something_else_is_sent(void **state) {
 }
 
 /* Backward reads two kept activations of one type in each other's place. */
-static void kept_activations_are_exchanged(void **state) {
-    (void)state;
+TEST(kept_activations_are_exchanged) {
     Faults f = faults_of("train.accumulate=4");
     const Plan *p = &f.good.plan;
     uint64_t before = UINT64_MAX;
@@ -245,8 +233,7 @@ static void kept_activations_are_exchanged(void **state) {
 }
 
 /* Losses and norms are summed over the ranks of one stage alone, or twice. */
-static void a_sum_leaves_stages_out(void **state) {
-    (void)state;
+TEST(a_sum_leaves_stages_out) {
     Faults f = faults_of("shard.mesh=(pp = 2, dp = 2)");
     Mesh mesh = plan_mesh(&f.good.plan);
     for (uint64_t i = 0; i < f.good.plan.n_instrs; i++) {
@@ -262,8 +249,7 @@ static void a_sum_leaves_stages_out(void **state) {
 
 /* With reshard = K: parts are of other ranks, are gathered of others, or are those of another unit.
  */
-static void a_part_is_another(void **state) {
-    (void)state;
+TEST(a_part_is_another) {
     const char *set[] = {"shard.mesh=(pp = 2, dp = 4)", "shard.reshard=2"};
     Faults f = faults_with("tests/pipeline/net", set, ARRAY_LEN(set));
     const Plan *p = &f.good.plan;
@@ -307,8 +293,7 @@ static bool sums_shared(const Plan *p, uint64_t i) {
 
 /* In one role two such sums, of one size, take each other's place: then `a` of one stage meets `b`
  * of another. */
-static void shared_sums_are_exchanged(void **state) {
-    (void)state;
+TEST(shared_sums_are_exchanged) {
     Faults f = faults_in("tests/pipeline/tied", "shard.accumulate=local");
     const Plan *p = &f.good.plan;
     for (uint64_t i = 0; i < p->n_instrs; i++)
@@ -330,8 +315,7 @@ static void shared_sums_are_exchanged(void **state) {
 }
 
 /* An update reads what its stage contributes, before the sum. */
-static void a_shared_sum_is_left_out(void **state) {
-    (void)state;
+TEST(a_shared_sum_is_left_out) {
     Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
     const Plan *p = &f.good.plan;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
@@ -347,8 +331,7 @@ static void a_shared_sum_is_left_out(void **state) {
     faults_end(&f);
 }
 
-static void copies_are_updated_in_other_ways(void **state) {
-    (void)state;
+TEST(copies_are_updated_in_other_ways) {
     Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
     const Plan *p = &f.good.plan;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
@@ -365,8 +348,7 @@ static void copies_are_updated_in_other_ways(void **state) {
 }
 
 /* A group is said to be of one stage, or of several. */
-static void groups_are_shared_otherwise(void **state) {
-    (void)state;
+TEST(groups_are_shared_otherwise) {
     Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
     const Plan *p = &f.good.plan;
     Mesh mesh = plan_mesh(p);
@@ -381,8 +363,7 @@ static void groups_are_shared_otherwise(void **state) {
 
 /* The parameters of two stages have two gradients, whose sum they need: one is left out of the norm
  * or counted twice. */
-static void the_norm_counts_a_copy(void **state) {
-    (void)state;
+TEST(the_norm_counts_a_copy) {
     Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
     const Plan *p = &f.good.plan;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
@@ -401,23 +382,4 @@ static void the_norm_counts_a_copy(void **state) {
     faults_end(&f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_exchanged),
-        cmocka_unit_test(a_slot_is_another),
-        cmocka_unit_test(a_micro_batch_is_another),
-        cmocka_unit_test(a_message_is_of_others),
-        cmocka_unit_test(outboxes_are_too_small),
-        cmocka_unit_test(a_message_is_not_waited_for),
-        cmocka_unit_test(something_else_is_sent),
-        cmocka_unit_test(kept_activations_are_exchanged),
-        cmocka_unit_test(a_sum_leaves_stages_out),
-        cmocka_unit_test(a_part_is_another),
-        cmocka_unit_test(shared_sums_are_exchanged),
-        cmocka_unit_test(a_shared_sum_is_left_out),
-        cmocka_unit_test(copies_are_updated_in_other_ways),
-        cmocka_unit_test(groups_are_shared_otherwise),
-        cmocka_unit_test(the_norm_counts_a_copy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

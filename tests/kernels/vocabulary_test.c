@@ -3,15 +3,12 @@
  * module whose memory is the host's.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "floats.h"
 #include "kernels/launch.h"
+#include "test.h"
 
 enum { ROWS = 7, V = 5, D = 3, IGNORED = -100, RANKS = 4 };
 
@@ -50,8 +47,7 @@ static Tensor columns_of(Tensor t, int64_t first, int64_t n, float padding) {
     return part;
 }
 
-static void embeddings_of_all_ranks_add_up(void **state) {
-    (void)state;
+TEST(embeddings_of_all_ranks_add_up) {
     Tensor w = tensor(DT_F32, V, D), want = tensor(DT_F32, ROWS, D), id = ids_of(ROWS, ids);
     be_rank(1, 0);
     run(OP_embedding, (Attrs){0}, 2, LIST(w, id), 1, &want);
@@ -70,8 +66,7 @@ static void embeddings_of_all_ranks_add_up(void **state) {
     }
 }
 
-static void each_rank_has_the_gradient_of_its_rows(void **state) {
-    (void)state;
+TEST(each_rank_has_the_gradient_of_its_rows) {
     Tensor dy = tensor(DT_F32, ROWS, D), want = tensor(DT_F32, V, D), id = ids_of(ROWS, ids);
     Tensor acc = tensor(DT_F32, V, D);
     for (int adds = 0; adds < 2; adds++) {
@@ -138,8 +133,7 @@ static void compare_losses(Tensor logits, double z) {
     }
 }
 
-static void parts_of_a_loss_make_the_loss(void **state) {
-    (void)state;
+TEST(parts_of_a_loss_make_the_loss) {
     Tensor logits = tensor(DT_F32, ROWS, V);
     compare_losses(logits, 0);
     compare_losses(logits, 0.3);
@@ -150,8 +144,7 @@ static void parts_of_a_loss_make_the_loss(void **state) {
     compare_losses(logits, 0);
 }
 
-static void parts_on_one_rank_are_those_of_ranks(void **state) {
-    (void)state;
+TEST(parts_on_one_rank_are_those_of_ranks) {
     const Attrs a = {.ignore = IGNORED};
     Tensor logits = tensor(DT_F32, ROWS, V);
     for (int n = 2; n <= RANKS; n++) {
@@ -162,8 +155,7 @@ static void parts_on_one_rank_are_those_of_ranks(void **state) {
     }
 }
 
-static void slopes_of_padding_are_zero(void **state) {
-    (void)state;
+TEST(slopes_of_padding_are_zero) {
     Tensor logits = tensor(DT_F32, ROWS, V), lse = tensor(DT_F32, ROWS, 0),
            id = ids_of(ROWS, targets);
     const Attrs a = {.ignore = IGNORED, .z = 0.1, .exponent = -3};
@@ -186,8 +178,7 @@ static void slopes_of_padding_are_zero(void **state) {
     }
 }
 
-static void ids_of_other_ranks_are_in_range(void **state) {
-    (void)state;
+TEST(ids_of_other_ranks_are_in_range) {
     char error[ERROR_BYTES];
     Tensor w = tensor(DT_F32, share(2), D), y = tensor(DT_F32, 1, D);
     Placement rows = placed_along(0, V), all = {.partial = 1};
@@ -212,14 +203,6 @@ static int close_device(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(embeddings_of_all_ranks_add_up),
-        cmocka_unit_test(each_rank_has_the_gradient_of_its_rows),
-        cmocka_unit_test(parts_of_a_loss_make_the_loss),
-        cmocka_unit_test(parts_on_one_rank_are_those_of_ranks),
-        cmocka_unit_test(slopes_of_padding_are_zero),
-        cmocka_unit_test(ids_of_other_ranks_are_in_range),
-    };
     launch_module = argc > 1 ? argv[1] : NULL;
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return run_all(open_device, close_device);
 }

@@ -12,16 +12,16 @@ static void linear(Model *m, int64_t R, int64_t D, int64_t O, bool bias) {
     else
         loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w)));
 }
-static void case_linear(Model *m) { linear(m, 3, 5, 7, false); }
-static void case_linear_bias(Model *m) { linear(m, 5, 2, 3, true); }
-static void case_linear_row(Model *m) { linear(m, 1, 1, 3, true); }
-static void case_linear_odd(Model *m) { linear(m, 17, 9, 19, true); }
-static void case_linear_many_rows(Model *m) { linear(m, 271, 3, 2, true); }
-static void case_linear_wide_in(Model *m) { linear(m, 3, 271, 5, true); }
-static void case_linear_wide_out(Model *m) { linear(m, 2, 3, 271, true); }
+GRADIENT(linear, linear) { linear(m, 3, 5, 7, false); }
+GRADIENT(linear, linear_bias) { linear(m, 5, 2, 3, true); }
+GRADIENT(linear, linear_row) { linear(m, 1, 1, 3, true); }
+GRADIENT(linear, linear_odd) { linear(m, 17, 9, 19, true); }
+GRADIENT(linear, linear_many_rows) { linear(m, 271, 3, 2, true); }
+GRADIENT(linear, linear_wide_in) { linear(m, 3, 271, 5, true); }
+GRADIENT(linear, linear_wide_out) { linear(m, 2, 3, 271, true); }
 
 /* [B, T, D] rows, one weight and one bias for two products: the second adds to the first. */
-static void case_linear_twice(Model *m) {
+GRADIENT(linear, linear_twice) {
     ValueId x = input(m, DIMS(2, 3, 5)), w = input(m, DIMS(5, 5)), b = input(m, DIMS(5));
     ValueId y = apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
     y = apply(m, OP_scale, (Attrs){.alpha = 0.125}, OPERANDS(y));
@@ -41,12 +41,12 @@ static void linear_gelu(Model *m, GeluForm form, int64_t D, int64_t O, bool bias
     else
         loss(m, apply(m, OP_linear_gelu, a, OPERANDS(x, w)));
 }
-static void case_linear_gelu(Model *m) { linear_gelu(m, GELU_TANH, 5, 7, true); }
-static void case_linear_gelu_erf(Model *m) { linear_gelu(m, GELU_ERF, 3, 17, true); }
-static void case_linear_gelu_without_bias(Model *m) { linear_gelu(m, GELU_TANH, 7, 5, false); }
+GRADIENT(linear_gelu, linear_gelu) { linear_gelu(m, GELU_TANH, 5, 7, true); }
+GRADIENT(linear_gelu, linear_gelu_erf) { linear_gelu(m, GELU_ERF, 3, 17, true); }
+GRADIENT(linear_gelu, linear_gelu_without_bias) { linear_gelu(m, GELU_TANH, 7, 5, false); }
 
 /* Two of them: backward has linear_grad_input_gelu between. One whose h has another reader. */
-static void case_linear_gelu_twice(Model *m) {
+GRADIENT(linear, linear_gelu_twice) {
     Attrs a = {.approx = GELU_TANH};
     ValueId h = dense(m, input(m, DIMS(5, 3)), 3, 7);
     ValueId y = dense(m, apply(m, OP_gelu, a, OPERANDS(h)), 7, 5);
@@ -56,7 +56,7 @@ static void case_linear_gelu_twice(Model *m) {
 }
 
 /* One weight and one bias for two products with gelu between: sums that go on are not fused. */
-static void case_linear_gelu_tied(Model *m) {
+GRADIENT(linear, linear_gelu_tied) {
     ValueId x = input(m, DIMS(4, 5)), w = input(m, DIMS(5, 5)), b = input(m, DIMS(5));
     ValueId y = apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
     y = apply(m, OP_gelu, (Attrs){0}, OPERANDS(y));
@@ -64,17 +64,17 @@ static void case_linear_gelu_tied(Model *m) {
 }
 
 /* The head of a model with a bias, whose bf16 rows get a pitch. */
-static void case_linear_head(Model *m) {
+GRADIENT(linear, linear_head) {
     cross_entropy(m, dense(m, input(m, DIMS(2, 3, 5)), 5, 13), IGNORED);
 }
 
-static void case_embedding(Model *m) {
+GRADIENT(embedding, embedding) {
     ValueId w = input(m, DIMS(7, 5));
     loss(m, apply(m, OP_embedding, (Attrs){0}, OPERANDS(w, ids(m, 7, 0, DIMS(3, 4)))));
 }
 
 /* GPT-2's ends: positions broadcast over the batch, a head that is the embedding's table. */
-static void case_embedding_tied(Model *m) {
+GRADIENT(embedding, embedding_tied) {
     ValueId w = input(m, DIMS(5, 3)), p = input(m, DIMS(6, 3));
     Type t = type_of(DT_I32, DIMS(4));
     ValueId positions = emit_value(&m->b, OP_iota, &(Attrs){0}, 0, NULL, &t);
@@ -93,15 +93,15 @@ static void layer_norm(Model *m, int rank, const int64_t *dim, bool bias) {
     else
         loss(m, apply(m, OP_layer_norm, a, OPERANDS(x, w)));
 }
-static void case_layer_norm(Model *m) { layer_norm(m, DIMS(3, 7), false); }
-static void case_layer_norm_bias(Model *m) { layer_norm(m, DIMS(2, 3, 5), true); }
-static void case_layer_norm_wide(Model *m) { layer_norm(m, DIMS(5, 67), true); }
+GRADIENT(layer_norm, layer_norm) { layer_norm(m, DIMS(3, 7), false); }
+GRADIENT(layer_norm, layer_norm_bias) { layer_norm(m, DIMS(2, 3, 5), true); }
+GRADIENT(layer_norm, layer_norm_wide) { layer_norm(m, DIMS(5, 67), true); }
 
-static void case_rms_norm(Model *m) {
+GRADIENT(rms_norm, rms_norm) {
     ValueId x = input(m, DIMS(2, 3, 7)), w = input(m, DIMS(7));
     loss(m, apply(m, OP_rms_norm, (Attrs){.eps = 1e-6}, OPERANDS(x, w)));
 }
-static void case_rms_norm_wide(Model *m) {
+GRADIENT(rms_norm, rms_norm_wide) {
     ValueId x = input(m, DIMS(5, 67)), w = input(m, DIMS(67));
     loss(m, apply(m, OP_rms_norm, (Attrs){.eps = 1e-6}, OPERANDS(x, w)));
 }
@@ -110,26 +110,24 @@ static void rope(Model *m, int64_t h, Attrs a) {
     a.base = 50;
     loss(m, apply(m, OP_rope, a, OPERANDS(input(m, DIMS(2, 5, 3, h)))));
 }
-static void case_rope(Model *m) { rope(m, 10, (Attrs){.factor = 1}); }
-static void case_rope_part(Model *m) { rope(m, 9, (Attrs){.factor = 1, .dims = 6}); }
-static void case_rope_neighbours(Model *m) {
-    rope(m, 9, (Attrs){.factor = 1, .dims = 8, .interleaved = 1});
-}
-static void case_rope_scaled(Model *m) {
+GRADIENT(rope, rope) { rope(m, 10, (Attrs){.factor = 1}); }
+GRADIENT(rope, rope_part) { rope(m, 9, (Attrs){.factor = 1, .dims = 6}); }
+GRADIENT(rope, rope_neighbours) { rope(m, 9, (Attrs){.factor = 1, .dims = 8, .interleaved = 1}); }
+GRADIENT(rope, rope_scaled) {
     rope(m, 12, (Attrs){.factor = 8, .low = 0.25, .high = 2, .original = 10});
 }
 
-static void case_rope_at(Model *m) {
+GRADIENT(rope, rope_at) {
     Attrs a = {.factor = 1, .base = 50};
     ValueId x = input(m, DIMS(2, 5, 3, 8));
     loss(m, apply(m, OP_rope, a, OPERANDS(x, ids(m, 9, 0, DIMS(2, 5)))));
 }
 
-static void case_pick(Model *m) {
+GRADIENT(pick, pick) {
     ValueId w = input(m, DIMS(5, 3));
     loss(m, apply(m, OP_pick, (Attrs){0}, OPERANDS(w, ids(m, 3, 0, DIMS(5, 7)))));
 }
-static void case_cumsum(Model *m) {
+GRADIENT(cumsum, cumsum) {
     loss(m, apply(m, OP_cumsum, (Attrs){0}, OPERANDS(input(m, DIMS(2, 3, 7)))));
 }
 
@@ -140,56 +138,56 @@ static void attention(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, int6
     Attrs a = {.causal = causal, .alpha = 0.5};
     loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v)));
 }
-static void case_attention(Model *m) { attention(m, 3, 3, 2, 2, 5, false); }
-static void case_attention_causal(Model *m) { attention(m, 5, 5, 2, 2, 3, true); }
-static void case_attention_grouped(Model *m) { attention(m, 3, 3, 4, 2, 3, true); }
-static void case_attention_across(Model *m) { attention(m, 2, 5, 3, 1, 4, false); }
-static void case_attention_long(Model *m) { attention(m, 67, 67, 1, 1, 3, true); }
-static void case_attention_far(Model *m) { attention(m, 3, 69, 2, 1, 2, false); }
-static void case_attention_same(Model *m) {
+GRADIENT(attention, attention) { attention(m, 3, 3, 2, 2, 5, false); }
+GRADIENT(attention, attention_causal) { attention(m, 5, 5, 2, 2, 3, true); }
+GRADIENT(attention, attention_grouped) { attention(m, 3, 3, 4, 2, 3, true); }
+GRADIENT(attention, attention_across) { attention(m, 2, 5, 3, 1, 4, false); }
+GRADIENT(attention, attention_long) { attention(m, 67, 67, 1, 1, 3, true); }
+GRADIENT(attention, attention_far) { attention(m, 3, 69, 2, 1, 2, false); }
+GRADIENT(attention, attention_same) {
     ValueId x = input(m, DIMS(1, 4, 2, 3));
     loss(m, apply(m, OP_attention, (Attrs){.causal = 1, .alpha = 0.5}, OPERANDS(x, x, x)));
 }
 
-static void case_attention_masked(Model *m) {
+GRADIENT(attention, attention_masked) {
     ValueId q = input(m, DIMS(2, 3, 4, 3)), k = input(m, DIMS(2, 5, 2, 3)),
             v = input(m, DIMS(2, 5, 2, 3));
     Attrs a = {.alpha = 0.5};
     loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 5)))));
 }
 /* A window, a cap and documents that come in turn. */
-static void case_attention_limited(Model *m) {
+GRADIENT(attention, attention_limited) {
     ValueId q = input(m, DIMS(2, 9, 4, 3)), k = input(m, DIMS(2, 9, 2, 3)),
             v = input(m, DIMS(2, 9, 2, 3));
     Attrs a = {.alpha = 0.5, .causal = true, .window = 4, .cap = 0.8, .documents = true};
     loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 9)))));
 }
-static void case_attention_pairs(Model *m) {
+GRADIENT(attention, attention_pairs) {
     ValueId q = input(m, DIMS(2, 3, 4, 3)), k = input(m, DIMS(2, 5, 2, 3)),
             v = input(m, DIMS(2, 5, 2, 3));
     Attrs a = {.alpha = 0.5, .window = 3};
     loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 3, 5)))));
 }
-static void case_biased_capped(Model *m) {
+GRADIENT(attention_biased, biased_capped) {
     ValueId q = input(m, DIMS(2, 5, 2, 3)), k = input(m, DIMS(2, 5, 2, 3)),
             v = input(m, DIMS(2, 5, 2, 3)), bias = input(m, DIMS(2, 5, 5));
     Attrs a = {.alpha = 0.5, .cap = 0.3, .causal = true};
     loss(m, apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias)));
 }
-static void case_biased_each(Model *m) {
+GRADIENT(attention_biased_each, biased_each) {
     ValueId q = input(m, DIMS(3, 5, 4, 3)), k = input(m, DIMS(3, 7, 2, 3)),
             v = input(m, DIMS(3, 7, 2, 3)), bias = input(m, DIMS(3, 4, 5, 7));
     Attrs a = {.alpha = 0.5, .cap = 0.6};
     loss(m,
          apply(m, OP_attention_biased_each, a, OPERANDS(q, k, v, bias, ids(m, 2, 0, DIMS(3, 7)))));
 }
-static void case_sunk(Model *m) {
+GRADIENT(attention_sunk, sunk) {
     ValueId q = input(m, DIMS(2, 5, 4, 3)), k = input(m, DIMS(2, 5, 2, 3)),
             v = input(m, DIMS(2, 5, 2, 3)), sinks = input(m, DIMS(4));
     Attrs a = {.alpha = 0.5, .causal = true, .window = 3};
     loss(m, apply(m, OP_attention_sunk, a, OPERANDS(q, k, v, sinks)));
 }
-static void case_sunk_masked(Model *m) {
+GRADIENT(attention_sunk, sunk_masked) {
     ValueId q = input(m, DIMS(2, 3, 2, 3)), k = input(m, DIMS(2, 67, 1, 3)),
             v = input(m, DIMS(2, 67, 1, 3)), sinks = input(m, DIMS(2));
     Attrs a = {.alpha = 0.5, .cap = 0.7};
@@ -205,10 +203,10 @@ static void biased(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, bool ca
     else
         loss(m, apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias)));
 }
-static void case_biased(Model *m) { biased(m, 3, 5, 2, 1, false, false); }
-static void case_biased_causal(Model *m) { biased(m, 5, 5, 2, 2, true, false); }
-static void case_biased_masked(Model *m) { biased(m, 3, 7, 2, 2, false, true); }
-static void case_biased_long(Model *m) { biased(m, 2, 67, 1, 1, false, true); }
+GRADIENT(attention_biased, biased) { biased(m, 3, 5, 2, 1, false, false); }
+GRADIENT(attention_biased, biased_causal) { biased(m, 5, 5, 2, 2, true, false); }
+GRADIENT(attention_biased, biased_masked) { biased(m, 3, 7, 2, 2, false, true); }
+GRADIENT(attention_biased, biased_long) { biased(m, 2, 67, 1, 1, false, true); }
 
 /* The bias of two layers that share a table. */
 static void relative(Model *m, int64_t rows, int64_t T, int64_t S, Attrs a) {
@@ -219,35 +217,35 @@ static void relative(Model *m, int64_t rows, int64_t T, int64_t S, Attrs a) {
     loss(m, y[0]);
     loss(m, y[1]);
 }
-static void case_relative(Model *m) {
+GRADIENT(relative_bias, relative) {
     relative(m, 8, 7, 6, (Attrs){.max_distance = 6, .bidirectional = 1});
 }
-static void case_relative_back(Model *m) { relative(m, 5, 9, 7, (Attrs){.max_distance = 7}); }
+GRADIENT(relative_bias, relative_back) { relative(m, 5, 9, 7, (Attrs){.max_distance = 7}); }
 
 static void packed(Model *m, int64_t B, int64_t T, int64_t H, int64_t h, bool causal) {
     Attrs a = {.causal = causal, .alpha = 0.5};
     loss(m, apply(m, OP_attention_packed, a, OPERANDS(input(m, DIMS(B, T, 3, H, h)))));
 }
-static void case_packed(Model *m) { packed(m, 2, 3, 2, 5, false); }
-static void case_packed_causal(Model *m) { packed(m, 2, 5, 3, 4, true); }
-static void case_packed_long(Model *m) { packed(m, 1, 67, 1, 3, true); }
+GRADIENT(attention_packed, packed) { packed(m, 2, 3, 2, 5, false); }
+GRADIENT(attention_packed, packed_causal) { packed(m, 2, 5, 3, 4, true); }
+GRADIENT(attention_packed, packed_long) { packed(m, 1, 67, 1, 3, true); }
 
-static void case_cross_entropy(Model *m) { cross_entropy(m, input(m, DIMS(5, 7)), 0); }
-static void case_cross_entropy_ignored(Model *m) {
+GRADIENT(cross_entropy, cross_entropy) { cross_entropy(m, input(m, DIMS(5, 7)), 0); }
+GRADIENT(cross_entropy, cross_entropy_ignored) {
     cross_entropy(m, input(m, DIMS(2, 5, 33)), IGNORED);
 }
-static void case_cross_entropy_z(Model *m) {
+GRADIENT(cross_entropy, cross_entropy_z) {
     cross_entropy_of(m, input(m, DIMS(7, 9)), IGNORED, (Attrs){.ignore = IGNORED, .z = 0.3});
 }
-static void case_cross_entropy_each(Model *m) {
+GRADIENT(cross_entropy_each, cross_entropy_each) {
     ValueId logits = input(m, DIMS(4, 9)), targets = ids(m, 9, IGNORED, DIMS(4));
     loss(m, apply(m, OP_cross_entropy_each, (Attrs){.ignore = IGNORED, .z = 0.2},
                   OPERANDS(logits, targets)));
 }
-static void case_logsumexp(Model *m) {
+GRADIENT(logsumexp, logsumexp) {
     loss(m, apply(m, OP_logsumexp, (Attrs){0}, OPERANDS(input(m, DIMS(3, 2, 7)))));
 }
-static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
+GRADIENT(cross_entropy, cross_entropy_wide) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
 
 static ValueId norm(Model *m, ValueId x, int64_t D) {
     ValueId w = input(m, DIMS(D)), b = input(m, DIMS(D));
@@ -269,11 +267,11 @@ static ValueId chosen(Model *m, ValueId scores, int64_t count, ValueId *places) 
     *places = best + 1;
     return best;
 }
-static void case_topk(Model *m) {
+GRADIENT(topk, topk) {
     ValueId places;
     loss(m, chosen(m, distinct(m, DIMS(3, 5)), 2, &places));
 }
-static void case_topk_all(Model *m) {
+GRADIENT(topk, topk_all) {
     ValueId places;
     loss(m, chosen(m, distinct(m, DIMS(2, 4)), 4, &places));
 }
@@ -295,11 +293,12 @@ static ValueId mixture(Model *m, bool through_experts) {
     p = apply(m, OP_mul, (Attrs){0}, OPERANDS(p, weights));
     return apply(m, OP_combine, (Attrs){0}, OPERANDS(y, p, order, place));
 }
-static void case_dispatch(Model *m) { loss(m, mixture(m, false)); }
-static void case_experts(Model *m) { loss(m, mixture(m, true)); }
+GRADIENT(dispatch, dispatch) { loss(m, mixture(m, false)); }
+GRADIENT(combine, combine) { loss(m, mixture(m, false)); }
+GRADIENT(experts_linear, experts) { loss(m, mixture(m, true)); }
 
 /* One weight is that of two experts. */
-static void case_experts_tied(Model *m) {
+GRADIENT(experts_linear, experts_tied) {
     ValueId places, x = input(m, DIMS(4, 3)), w = input(m, DIMS(2, 3)), v = input(m, DIMS(2, 3));
     chosen(m, new_param(m, 2, (int64_t[]){4, 3}, true), 1, &places);
     OpId id = node(m, OP_route, (Attrs){.count = 3}, OPERANDS(places));
@@ -323,8 +322,8 @@ static void balanced(Model *m, int terms) {
     Attrs state = {.index = graph_find_state(m->g, "loss")};
     op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
 }
-static void case_balance(Model *m) { balanced(m, 1); }
-static void case_balance_twice(Model *m) { balanced(m, 2); }
+GRADIENT(balance, balance) { balanced(m, 1); }
+GRADIENT(balance_loss, balance_twice) { balanced(m, 2); }
 
 /* The loss with means over the batch: of squares, and of what such a mean sees twice. */
 static void averaged(Model *m, int terms) {
@@ -340,11 +339,11 @@ static void averaged(Model *m, int terms) {
     Attrs state = {.index = graph_find_state(m->g, "loss")};
     op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
 }
-static void case_average(Model *m) { averaged(m, 1); }
-static void case_average_twice(Model *m) { averaged(m, 2); }
+GRADIENT(average, average) { averaged(m, 1); }
+GRADIENT(average_loss, average_twice) { averaged(m, 2); }
 
 /* A whole block of GPT-2 between a tied embedding and its head; pass fuse packs its attention. */
-static void case_block(Model *m) {
+GRADIENT(attention, block) {
     enum { B = 2, T = 3, H = 2, h = 3, D = H * h, V = 7 };
     ValueId wte = input(m, DIMS(V, D)), token = ids(m, V, 0, DIMS(B, T));
     ValueId x = apply(m, OP_embedding, (Attrs){0}, OPERANDS(wte, token));

@@ -33,6 +33,29 @@ static double number(Model *m) {
     return uniform(m) < 0.5 ? -x : x;
 }
 
+/* GRADIENT(op, name) { .. } is a case of the op: it builds the graph in `m`. Its numbers follow
+ * from its name. */
+typedef struct Case {
+    const char *name;
+    OpKind op;
+    void (*build)(Model *m);
+} Case;
+enum { MOST_CASES = 192 };
+static Case cases[MOST_CASES];
+static size_t n_cases;
+
+static inline void add_case(Case c) {
+    CHECK(n_cases < MOST_CASES);
+    cases[n_cases++] = c;
+}
+
+#define GRADIENT(o, name)                                                                          \
+    static void case_##name(Model *m);                                                             \
+    __attribute__((constructor)) static void add_##name(void) {                                    \
+        add_case((Case){#name, OP_##o, case_##name});                                              \
+    }                                                                                              \
+    static void case_##name(Model *m)
+
 #define DIMS(...)                                                                                  \
     (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]) { __VA_ARGS__ }
 
