@@ -131,7 +131,7 @@ static void plant(Test *t, const GoodPlan *g, const Fault *f) {
         Edit *e = edit_new(a, &g->plan);
         Plan p;
         void *bytes = NULL;
-        if (f->plant(e, &t->random)) {
+        if (fault_plant(f, e, &t->random)) {
             if (read_edit(t, e, g, &bytes, &p))
                 test_mutant(t, g, f, &p);
             else
@@ -244,7 +244,7 @@ static int write_mutant(const char *plan, const char *fault, const char *file) {
         Plan p;
         char message[512];
         Edit *e = edit_new(a, &good.plan);
-        void *bytes = f->plant(e, &random) ? edit_write(e, &size) : NULL;
+        void *bytes = fault_plant(f, e, &random) ? edit_write(e, &size) : NULL;
         if (!bytes || plan_read(&p, bytes, size, message, sizeof message)) continue;
         if (write_file_atomic(file, bytes, size)) fail_environment("cannot write %s", file);
         return 0;

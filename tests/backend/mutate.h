@@ -134,10 +134,18 @@ bool edit_is_loose(const Edit *e, uint32_t value);
 
 typedef struct Fault {
     const char *name;
-    int proof;                         /* that it is aimed at */
-    int tries;                         /* per good plan */
-    bool (*plant)(Edit *e, Random *r); /* false: this plan has no place for it */
+    int proof;                                       /* that it is aimed at */
+    int tries;                                       /* per good plan */
+    bool (*plant)(Edit *e, Random *r, EditPlace at); /* false: this plan has no place for it */
+    Fits *at;                                        /* where: at any instruction that fits .. */
+    uint16_t op; /* .. or is of this op; neither is given: `plant` chooses */
 } Fault;
+/* FAULT(name) { .. } is what plants one. */
+#define FAULT(name)                                                                                \
+    static bool name(Edit *e, __attribute__((unused)) Random *r,                                   \
+                     __attribute__((unused)) EditPlace at)
+/* mutate_pick.c; false: this plan has no place for it. */
+bool fault_plant(const Fault *f, Edit *e, Random *r);
 /* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. */
 extern const Fault order_faults[], sum_faults[];
 extern const uint32_t n_order_faults, n_sum_faults;

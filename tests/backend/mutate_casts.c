@@ -117,26 +117,23 @@ static bool round_results(Edit *e, Random *r, Fits *fits) {
 static bool is_field(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_field && can_be_cast(e, e->instr[i].out[0]);
 }
-static bool round_a_field(Edit *e, Random *r) { return round_results(e, r, is_field); }
+FAULT(round_a_field) { return round_results(e, r, is_field); }
 
 static bool is_frozen(const Edit *e, uint32_t i) {
     const PlanInstr *in = &e->instr[i].row;
     bool shows = in->op == OP_view || in->op == OP_copy_out;
     return shows && in->attr.index >= 0 && e->param[in->attr.index].flags & PARAM_FROZEN;
 }
-static bool round_what_is_frozen(Edit *e, Random *r) { return round_results(e, r, is_frozen); }
+FAULT(round_what_is_frozen) { return round_results(e, r, is_frozen); }
 
 static bool is_metric(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].term == TERM_METRIC;
 }
-static bool round_for_a_metric(Edit *e, Random *r) {
-    EditPlace at;
-    return pick(e, r, is_metric, &at) && edit_cast(e, at.program, at.instr, 0, true);
-}
+FAULT(round_for_a_metric) { return edit_cast(e, at.program, at.instr, 0, true); }
 
 const Fault cast_faults[] = {
-    {"round a field of the batch", 8, 3, round_a_field},
-    {"round a frozen parameter", 8, 3, round_what_is_frozen},
-    {"round what a metric reads", 8, 3, round_for_a_metric},
+    {"round a field of the batch", 8, 3, .plant = round_a_field},
+    {"round a frozen parameter", 8, 3, .plant = round_what_is_frozen},
+    {"round what a metric reads", 8, 3, round_for_a_metric, .at = is_metric},
 };
 const uint32_t n_cast_faults = ARRAY_LEN(cast_faults);

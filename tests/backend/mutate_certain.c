@@ -19,8 +19,7 @@ static void make_constant(Edit *e, uint32_t i, double alpha) {
 }
 
 /* The gradient of a parameter that other ops than products read. */
-static bool constant_gradient(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(constant_gradient) {
     uint32_t n = 0, chosen = 0;
     if (!pick(e, r, is_pack, &at)) return false;
     const EditInstr *pack = &e->instr[at.instr];
@@ -43,9 +42,7 @@ static bool has_one_result(const Edit *e, uint32_t i) {
            signature_result(op_signature((OpKind)in->row.op), 0)->dtype == WANT_DEFAULT &&
            e->value[in->out[0]].type.dtype <= DT_BF16;
 }
-static bool zero_slope(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_one_result, &at)) return false;
+FAULT(zero_slope) {
     make_constant(e, at.instr, 0);
     return true;
 }
@@ -56,9 +53,7 @@ static bool is_residual(const Edit *e, uint32_t i) {
                     (in->row.op == OP_rms_norm_grad && in->n_in == 5);
     return residual && is_backward(e, i);
 }
-static bool drop_residual(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_residual, &at)) return false;
+FAULT(drop_residual) {
     e->instr[at.instr].n_in--;
     return true;
 }
@@ -68,9 +63,7 @@ static bool is_sum(const Edit *e, uint32_t i) {
     return is_backward(e, i) && in->row.op == OP_add && edit_same_type(e, in->in[0], in->in[1]);
 }
 /* The sum stays, of one of its terms taken twice. */
-static bool drop_branch(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_sum, &at)) return false;
+FAULT(drop_branch) {
     EditInstr *in = &e->instr[at.instr];
     uint32_t k = random_below(r, 2);
     in->in[k] = in->in[1 - k];
@@ -86,9 +79,7 @@ static bool same_place(const PlanInstr *a, const PlanInstr *b) {
     return a->path == b->path && a->file == b->file && a->line == b->line && a->col == b->col;
 }
 /* A reader of the parameter says that it is no part of forward, and what it contributes is gone. */
-static bool hide_reader(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, adds_up, &at)) return false;
+FAULT(hide_reader) {
     const EditInstr *in = &e->instr[at.instr];
     edit_replace_value(e, in->out[0], in->in[in->n_in - 1]);
     for (uint32_t i = 0; i < e->n_instr; i++) {
@@ -138,9 +129,7 @@ static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
     for (uint32_t k = 0; same && k < x->n_in; k++) same = same_value(e, x->in[k], y->in[k]);
     return same;
 }
-static bool read_another(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, reads_values, &at)) return false;
+FAULT(read_another) {
     EditInstr *in = &e->instr[at.instr];
     uint32_t k = random_below(r, in->n_in), n = 0, chosen = 0;
     for (uint32_t i = 0; i < at.at; i++) {
@@ -190,9 +179,7 @@ static uint32_t second_operand(const Edit *e, uint32_t i) {
     return 0;
 }
 static bool has_second_operand(const Edit *e, uint32_t i) { return second_operand(e, i) > 0; }
-static bool exchange_operands(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_second_operand, &at)) return false;
+FAULT(exchange_operands) {
     uint32_t *in = e->instr[at.instr].in, k = second_operand(e, at.instr), v = in[k];
     in[k] = in[k - 1];
     in[k - 1] = v;
@@ -208,9 +195,7 @@ static bool has_attr(const Edit *e, uint32_t i) {
         if (op_info[e->instr[i].row.op].attrs >> free_attrs[k] & 1) return true;
     return false;
 }
-static bool other_attr(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_attr, &at)) return false;
+FAULT(other_attr) {
     Attrs *a = &e->instr[at.instr].row.attr;
     uint32_t bit;
     do bit = free_attrs[random_below(r, ARRAY_LEN(free_attrs))], r->still = false;
@@ -231,9 +216,7 @@ static bool is_update(const Edit *e, uint32_t i) {
     uint16_t op = e->instr[i].row.op;
     return op_info[op].role == ROLE_UPDATE;
 }
-static bool other_update(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_update, &at)) return false;
+FAULT(other_update) {
     Attrs *a = &e->instr[at.instr].row.attr;
     if (!(op_info[e->instr[at.instr].row.op].attrs & A_beta1)) {
         uint32_t updates = 0;
@@ -247,27 +230,22 @@ static bool other_update(Edit *e, Random *r) {
         a->beta2 = a->beta2 / 2;
     return true;
 }
-static bool other_on_nan(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_step_scale, &at)) return false;
+FAULT(other_on_nan) {
     int64_t *on_nan = &e->instr[at.instr].row.attr.on_nan;
     *on_nan = *on_nan == ON_NAN_STOP ? ON_NAN_CONTINUE : ON_NAN_STOP;
     return true;
 }
-static bool other_gain(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_step_scale, &at)) return false;
+FAULT(other_gain) {
     e->instr[at.instr].row.attr.gain += 2;
     return true;
 }
-static bool seed_unscaled(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_cross_entropy_both, &at) || e->instr[at.instr].n_in < 3) return false;
+FAULT(seed_unscaled) {
+    if (e->instr[at.instr].n_in < 3) return false;
     e->instr[at.instr].n_in--;
     return true;
 }
 /* One role clips and decays in another way. */
-static bool other_role(Edit *e, Random *r) {
+FAULT(other_role) {
     if (!edit_split_roles(e)) return false;
     bool scale = random_below(r, 2);
     for (uint32_t k = e->n_program / 2; k < e->n_program; k++)
@@ -285,9 +263,9 @@ static bool in_one_of_two(const Edit *e, uint32_t program) {
     for (uint32_t k = 0; k < e->n_program; k++) like += k != program;
     return like > 0 && e->settings.eval_every > 0;
 }
-static bool evaluate_another(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_view, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(evaluate_another) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     int64_t offset = e->instr[other.instr].row.attr.offset;
     if (e->program[at.program].kind != 1 || in->in[0] != e->instr[other.instr].in[0] ||
@@ -298,9 +276,9 @@ static bool evaluate_another(Edit *e, Random *r) {
     in->row.attr.offset = offset;
     return true;
 }
-static bool evaluate_another_copy(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_copy_out, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(evaluate_another_copy) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     int64_t index = e->instr[other.instr].row.attr.index;
     if (e->program[at.program].kind != 1 || in->row.attr.index == index ||
@@ -309,9 +287,9 @@ static bool evaluate_another_copy(Edit *e, Random *r) {
     in->row.attr.index = index;
     return true;
 }
-static bool exchange_fields(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_field, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(exchange_fields) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     int64_t *a = &e->instr[at.instr].row.attr.index, *b = &e->instr[other.instr].row.attr.index;
     int64_t index = *a;
     if (*a == *b || !in_one_of_two(e, at.program)) return false;
@@ -333,8 +311,7 @@ static bool reduces_gradient(const Edit *e, uint32_t i) {
     return in->row.op == OP_all_reduce && in->row.attr.tag == TAG_GRADIENT &&
            is_pack(e, edit_def(e, in->in[0]));
 }
-static bool reduce_again(Edit *e, Random *r) {
-    (void)r;
+FAULT(reduce_again) {
     bool found = false;
     int64_t unit = -1;
     for (uint32_t k = 0; k < e->n_program; k++) {
@@ -386,14 +363,11 @@ static bool last_twice(Edit *e) {
     last->times++;
     return true;
 }
-static bool update_in_two_calls(Edit *e, Random *r) { return (void)r, last_twice(e); }
-static bool reshard_in_two_calls(Edit *e, Random *r) {
-    return (void)r, has_gathered(e) && last_twice(e);
-}
+FAULT(update_in_two_calls) { return last_twice(e); }
+FAULT(reshard_in_two_calls) { return has_gathered(e) && last_twice(e); }
 
-static bool evaluate_twice(Edit *e, Random *r) {
+FAULT(evaluate_twice) {
     bool any = false;
-    (void)r;
     for (uint32_t k = 0; k < e->n_call; k++) {
         if (e->call[k].kind != PLAN_EVALUATION) continue;
         e->call[k].times = 2;
@@ -403,8 +377,7 @@ static bool evaluate_twice(Edit *e, Random *r) {
 }
 
 /* Only one rank: nothing but the checker's list knows that the part is not the whole. */
-static bool part_of_norm(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(part_of_norm) {
     if (e->settings.ranks > 1 || !pick_op(e, r, OP_step_scale, &at)) return false;
     uint32_t *norm = &e->instr[at.instr].in[1];
     const EditInstr *sum = &e->instr[edit_def(e, *norm)];
@@ -414,9 +387,7 @@ static bool part_of_norm(Edit *e, Random *r) {
 }
 
 /* The mesh gets an axis of one rank, which one reduction names. */
-static bool over_another_axis(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_all_reduce, &at)) return false;
+FAULT(over_another_axis) {
     e->axis[e->n_axis] = e->axis[0];
     e->axis[e->n_axis].size = 1;
     e->instr[at.instr].row.attr.axes = (int64_t)1 << e->n_axis++;
@@ -424,17 +395,14 @@ static bool over_another_axis(Edit *e, Random *r) {
 }
 
 /* The other axis of a mesh of two that are as long: every size fits. */
-static bool retain_over_another_axis(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_retain, &at)) return false;
+FAULT(retain_over_another_axis) {
     int64_t *axes = &e->instr[at.instr].row.attr.axes;
     if (e->n_axis != 2 || e->axis[0].size != e->axis[1].size) return false;
     *axes = 3 - *axes;
     return true;
 }
 
-static bool gather_replicas(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(gather_replicas) {
     if (e->n_axis != 2 || e->axis[0].size != e->axis[1].size || !pick_op(e, r, OP_unshard, &at))
         return false;
     e->instr[at.instr].row.attr.axes ^= 3;
@@ -442,9 +410,8 @@ static bool gather_replicas(Edit *e, Random *r) {
 }
 
 /* A reduction of one unit alone; of a bucket it may have the name of each. */
-static bool reduce_for_another_unit(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_reduce_scatter, &at) || e->base->n_units < 2) return false;
+FAULT(reduce_for_another_unit) {
+    if (e->base->n_units < 2) return false;
     EditInstr *in = &e->instr[at.instr];
     in->row.attr.unit = (in->row.attr.unit + 1) % (int64_t)e->base->n_units;
     return in->n_in == 1;
@@ -455,9 +422,7 @@ static bool sums_shard(const Edit *e, uint32_t i) {
     return in->row.op == OP_all_reduce && in->row.attr.tag == TAG_GRADIENT &&
            e->instr[edit_def(e, in->in[0])].row.op == OP_reduce_scatter;
 }
-static bool leave_out_replicas(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, sums_shard, &at)) return false;
+FAULT(leave_out_replicas) {
     EditInstr *in = &e->instr[at.instr];
     uint32_t scatter = edit_def(e, in->in[0]);
     edit_replace_value(e, in->out[0], in->in[0]);
@@ -471,8 +436,7 @@ static bool leave_out_replicas(Edit *e, Random *r) {
 static bool has_tag(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].effect == EFFECT_COMM;
 }
-static bool other_tag_in_one_role(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(other_tag_in_one_role) {
     if (!edit_split_roles(e) || !pick(e, r, has_tag, &at)) return false;
     int64_t *tag = &e->instr[at.instr].row.attr.tag;
     *tag = (*tag + 1) % TAG_KINDS;
@@ -493,9 +457,7 @@ static uint32_t smaller_operand(const Edit *e, uint32_t i) {
 static bool has_smaller_operand(const Edit *e, uint32_t i) {
     return smaller_operand(e, i) != UINT32_MAX;
 }
-static bool over_a_smaller_one(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_smaller_operand, &at)) return false;
+FAULT(over_a_smaller_one) {
     EditInstr *in = &e->instr[at.instr];
     uint64_t end = align_up(e->settings.arena_bytes, PLAN_ALIGN);
     edit_shift(e, in->in[smaller_operand(e, at.instr)], end);
@@ -533,9 +495,8 @@ static bool touches_what_it_makes(const Edit *e, uint32_t i, uint32_t other) {
 }
 /* The later of two neighbours that use the workspace goes to another stream, where it waits for
  * what comes before both; what follows waits for it. */
-static bool share_a_workspace(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_workspace, &at) || at.at == 0) return false;
+FAULT(share_a_workspace) {
+    if (at.at == 0) return false;
     EditProgram *p = &e->program[at.program];
     uint32_t other = next_on_compute(e, p, at.at - 1, UINT32_MAX);
     uint32_t before = other < p->n ? next_on_compute(e, p, other - 1, UINT32_MAX) : p->n;
@@ -552,34 +513,34 @@ static bool share_a_workspace(Edit *e, Random *r) {
 }
 
 const Fault certain_faults[] = {
-    {"make a gradient a constant", 4, 3, constant_gradient},
-    {"make a slope zero", 4, 6, zero_slope},
-    {"drop the residual of a norm's gradient", 4, 3, drop_residual},
-    {"drop a branch of backward", 4, 4, drop_branch},
-    {"hide a reader and drop its part", 4, 4, hide_reader},
-    {"read another value in backward", 4, 10, read_another},
-    {"exchange two operands in backward", 4, 4, exchange_operands},
-    {"another attribute than forward", 4, 6, other_attr},
-    {"update with other constants", 4, 2, other_update},
-    {"do something else with what is not finite", 4, 1, other_on_nan},
-    {"multiply the gradient by another number", 4, 1, other_gain},
-    {"seed backward without the loss scale", 4, 1, seed_unscaled},
-    {"update with other constants in one role", 4, 2, other_role},
-    {"evaluate with another parameter", 4, 20, evaluate_another},
-    {"evaluate with a copy of another parameter", 4, 20, evaluate_another_copy},
-    {"exchange two fields of a batch", 4, 2, exchange_fields},
-    {"reduce again what is reduced", 4, 1, reduce_again},
-    {"update in two calls", 4, 1, update_in_two_calls},
-    {"evaluate twice", 4, 1, evaluate_twice},
-    {"reshard in two calls", 3, 1, reshard_in_two_calls},
-    {"take a part of the norm for it", 4, 1, part_of_norm},
-    {"reduce over another axis", 4, 1, over_another_axis},
-    {"gather over the replicas", 3, 2, gather_replicas},
-    {"retain over another axis", 3, 2, retain_over_another_axis},
-    {"reduce for another unit", 4, 1, reduce_for_another_unit},
-    {"no all-reduce of a shard", 4, 4, leave_out_replicas},
-    {"another tag in one role", 5, 1, other_tag_in_one_role},
-    {"work in place on a smaller operand", 2, 2, over_a_smaller_one},
-    {"use the workspace beside another stream", 2, 8, share_a_workspace},
+    {"make a gradient a constant", 4, 3, .plant = constant_gradient},
+    {"make a slope zero", 4, 6, zero_slope, .at = has_one_result},
+    {"drop the residual of a norm's gradient", 4, 3, drop_residual, .at = is_residual},
+    {"drop a branch of backward", 4, 4, drop_branch, .at = is_sum},
+    {"hide a reader and drop its part", 4, 4, hide_reader, .at = adds_up},
+    {"read another value in backward", 4, 10, read_another, .at = reads_values},
+    {"exchange two operands in backward", 4, 4, exchange_operands, .at = has_second_operand},
+    {"another attribute than forward", 4, 6, other_attr, .at = has_attr},
+    {"update with other constants", 4, 2, other_update, .at = is_update},
+    {"do something else with what is not finite", 4, 1, other_on_nan, .op = OP_step_scale},
+    {"multiply the gradient by another number", 4, 1, other_gain, .op = OP_step_scale},
+    {"seed backward without the loss scale", 4, 1, seed_unscaled, .op = OP_cross_entropy_both},
+    {"update with other constants in one role", 4, 2, .plant = other_role},
+    {"evaluate with another parameter", 4, 20, evaluate_another, .op = OP_view},
+    {"evaluate with a copy of another parameter", 4, 20, evaluate_another_copy, .op = OP_copy_out},
+    {"exchange two fields of a batch", 4, 2, exchange_fields, .op = OP_field},
+    {"reduce again what is reduced", 4, 1, .plant = reduce_again},
+    {"update in two calls", 4, 1, .plant = update_in_two_calls},
+    {"evaluate twice", 4, 1, .plant = evaluate_twice},
+    {"reshard in two calls", 3, 1, .plant = reshard_in_two_calls},
+    {"take a part of the norm for it", 4, 1, .plant = part_of_norm},
+    {"reduce over another axis", 4, 1, over_another_axis, .op = OP_all_reduce},
+    {"gather over the replicas", 3, 2, .plant = gather_replicas},
+    {"retain over another axis", 3, 2, retain_over_another_axis, .op = OP_retain},
+    {"reduce for another unit", 4, 1, reduce_for_another_unit, .op = OP_reduce_scatter},
+    {"no all-reduce of a shard", 4, 4, leave_out_replicas, .at = sums_shard},
+    {"another tag in one role", 5, 1, .plant = other_tag_in_one_role},
+    {"work in place on a smaller operand", 2, 2, over_a_smaller_one, .at = has_smaller_operand},
+    {"use the workspace beside another stream", 2, 8, share_a_workspace, .at = has_workspace},
 };
 const uint32_t n_certain_faults = ARRAY_LEN(certain_faults);

@@ -22,13 +22,11 @@ static bool exchange_copies(Edit *e, Random *r, Fits *fits) {
     *b = v;
     return true;
 }
-static bool fetch_another(Edit *e, Random *r) { return exchange_copies(e, r, is_update_fetch); }
-static bool evict_another(Edit *e, Random *r) { return exchange_copies(e, r, is_update_evict); }
+FAULT(fetch_another) { return exchange_copies(e, r, is_update_fetch); }
+FAULT(evict_another) { return exchange_copies(e, r, is_update_evict); }
 
 /* Its reader takes what is in host memory. */
-static bool read_unfetched(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_fetch, &at)) return false;
+FAULT(read_unfetched) {
     edit_replace_value(e, e->instr[at.instr].out[0], e->instr[at.instr].in[0]);
     return true;
 }
@@ -40,18 +38,14 @@ static bool sets_copy(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
     return in->row.op == OP_set_state && e->state[in->row.attr.index].role == STATE_COPY;
 }
-static bool keep_an_old_copy(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, sets_copy, &at)) return false;
+FAULT(keep_an_old_copy) {
     uint32_t def = edit_def(e, e->instr[at.instr].in[0]);
     edit_remove(e, at.program, at.at);
     if (e->instr[def].row.op == OP_cast) edit_remove(e, at.program, edit_place(e, at.program, def));
     return true;
 }
 /* The copy is that of the shard as it was before the update. */
-static bool copy_an_old_shard(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, sets_copy, &at)) return false;
+FAULT(copy_an_old_shard) {
     EditInstr *cast = &e->instr[edit_def(e, e->instr[at.instr].in[0])];
     if (cast->row.op != OP_cast) return false;
     cast->in[0] = e->instr[edit_def(e, cast->in[0])].in[0];
@@ -67,9 +61,7 @@ static bool is_updated(const Edit *e, uint32_t i) {
     return false;
 }
 /* The update takes a shard as it was before the gather, whose memory is another's since. */
-static bool update_what_was_lent(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_updated, &at)) return false;
+FAULT(update_what_was_lent) {
     uint32_t flat = e->instr[at.instr].in[0], k = 0;
     const EditInstr *unshard = &e->instr[edit_def(e, flat)];
     while (unshard->out[k] != flat) k++;
@@ -80,8 +72,8 @@ static bool update_what_was_lent(Edit *e, Random *r) {
     return true;
 }
 /* Two groups of the same size take each other's shards back. */
-static bool take_another_shard_back(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(take_another_shard_back) {
+    EditPlace other;
     if (!pick(e, r, is_updated, &at) || !pick_alike(e, r, at, &other)) return false;
     if (!is_updated(e, other.instr)) return false;
     uint32_t *one = &e->instr[at.instr].in[0], was = *one;
@@ -89,8 +81,8 @@ static bool take_another_shard_back(Edit *e, Random *r) {
     return *one != was;
 }
 /* Two groups of the same size have each other's copies. */
-static bool copy_another_shard(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(copy_another_shard) {
+    EditPlace other;
     if (!pick(e, r, sets_copy, &at) || !pick_alike(e, r, at, &other)) return false;
     if (!sets_copy(e, other.instr)) return false;
     EditInstr *one = &e->instr[at.instr], *two = &e->instr[other.instr];
@@ -104,17 +96,15 @@ static bool reads_largest(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_quantize || e->instr[i].row.op == OP_dequantize;
 }
 /* Of another group, whose parameters are as many. */
-static bool other_largest(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(other_largest) {
+    EditPlace other;
     if (!pick(e, r, reads_largest, &at) || !pick_alike(e, r, at, &other)) return false;
     uint32_t *own = &e->instr[at.instr].in[1], was = *own;
     *own = e->instr[other.instr].in[1];
     return *own != was;
 }
 /* Those of this rank's part alone. */
-static bool own_largest(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, reads_largest, &at)) return false;
+FAULT(own_largest) {
     uint32_t *own = &e->instr[at.instr].in[1], k = 0;
     const EditInstr *sum = &e->instr[edit_def(e, *own)];
     if (sum->row.op != OP_all_reduce) return false;
@@ -122,25 +112,25 @@ static bool own_largest(Edit *e, Random *r) {
     *own = sum->in[k];
     return true;
 }
-static bool find_largest_of_another(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_amax, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(find_largest_of_another) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     uint32_t *own = &e->instr[at.instr].in[0], was = *own;
     *own = e->instr[other.instr].in[0];
     return *own != was;
 }
 
 const Fault copy_faults[] = {
-    {"keep an old copy of a shard", 4, 2, keep_an_old_copy},
-    {"copy an old shard", 4, 2, copy_an_old_shard},
-    {"copy the shard of another group", 4, 4, copy_another_shard},
-    {"update what was lent", 2, 2, update_what_was_lent},
-    {"take another shard back", 4, 2, take_another_shard_back},
-    {"quantize by the largest of another group", 4, 4, other_largest},
-    {"quantize by the largest of one rank", 4, 2, own_largest},
-    {"find the largest of another group", 4, 2, find_largest_of_another},
-    {"fetch another state in the update", 4, 3, fetch_another},
-    {"evict another state in the update", 4, 3, evict_another},
-    {"read host memory without a fetch", 2, 3, read_unfetched},
+    {"keep an old copy of a shard", 4, 2, keep_an_old_copy, .at = sets_copy},
+    {"copy an old shard", 4, 2, copy_an_old_shard, .at = sets_copy},
+    {"copy the shard of another group", 4, 4, .plant = copy_another_shard},
+    {"update what was lent", 2, 2, update_what_was_lent, .at = is_updated},
+    {"take another shard back", 4, 2, .plant = take_another_shard_back},
+    {"quantize by the largest of another group", 4, 4, .plant = other_largest},
+    {"quantize by the largest of one rank", 4, 2, own_largest, .at = reads_largest},
+    {"find the largest of another group", 4, 2, find_largest_of_another, .op = OP_amax},
+    {"fetch another state in the update", 4, 3, .plant = fetch_another},
+    {"evict another state in the update", 4, 3, .plant = evict_another},
+    {"read host memory without a fetch", 2, 3, read_unfetched, .op = OP_fetch},
 };
 const uint32_t n_copy_faults = ARRAY_LEN(copy_faults);

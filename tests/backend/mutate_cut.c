@@ -94,7 +94,7 @@ static void mutant(Trial *t, const GoodPlan *g) {
     const Fault *f = &lists[k].fault[random_below(&t->random, *lists[k].n)];
     Arena *a = arena_new();
     Edit *e = edit_new(a, &g->plan);
-    void *bytes = f->plant(e, &t->random) ? edit_write(e, &size) : NULL;
+    void *bytes = fault_plant(f, e, &t->random) ? edit_write(e, &size) : NULL;
     if (bytes) judge(t, g, f, bytes, size);
     free(bytes);
     arena_free(a);

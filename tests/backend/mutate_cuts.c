@@ -49,21 +49,15 @@ static void leave_out(Edit *e, EditPlace at) {
         in->in[k] = operand;
     }
 }
-static bool no_sum(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_sum, &at)) return false;
+FAULT(no_sum) {
     leave_out(e, at);
     return true;
 }
-static bool no_exchange(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_exchange, &at)) return false;
+FAULT(no_exchange) {
     leave_out(e, at);
     return true;
 }
-static bool no_sum_of_terms(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, sums_terms, &at)) return false;
+FAULT(no_sum_of_terms) {
     uint32_t k = random_below(r, e->instr[at.instr].n_out), v = e->instr[at.instr].in[k];
     edit_replace_value(e, e->instr[at.instr].out[k], v);
     e->instr[at.instr].in[k] = v;
@@ -81,8 +75,8 @@ static bool twice(Edit *e, Random *r, Fits *fits) {
     edit_insert(e, at.program, at.at + 1, again);
     return true;
 }
-static bool sum_twice(Edit *e, Random *r) { return twice(e, r, is_sum); }
-static bool terms_twice(Edit *e, Random *r) { return twice(e, r, sums_terms); }
+FAULT(sum_twice) { return twice(e, r, is_sum); }
+FAULT(terms_twice) { return twice(e, r, sums_terms); }
 
 static bool over_other_axes(Edit *e, Random *r, Fits *fits) {
     EditPlace at;
@@ -91,11 +85,11 @@ static bool over_other_axes(Edit *e, Random *r, Fits *fits) {
     *axes = 1 + random_below(r, (1u << e->n_axis) - 1);
     return *axes != old;
 }
-static bool exchange_over_others(Edit *e, Random *r) { return over_other_axes(e, r, is_exchange); }
-static bool terms_over_others(Edit *e, Random *r) { return over_other_axes(e, r, sums_terms); }
+FAULT(exchange_over_others) { return over_other_axes(e, r, is_exchange); }
+FAULT(terms_over_others) { return over_other_axes(e, r, sums_terms); }
 
-static bool exchange_operands(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(exchange_operands) {
+    EditPlace other;
     if (!pick(e, r, is_exchange, &at) || !pick_alike(e, r, at, &other)) return false;
     uint32_t *a = &e->instr[at.instr].in[0], *b = &e->instr[other.instr].in[0], v = *a;
     if (v == *b) return false;
@@ -104,9 +98,7 @@ static bool exchange_operands(Edit *e, Random *r) {
     return true;
 }
 
-static bool other_runs(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_move, &at)) return false;
+FAULT(other_runs) {
     Attrs *a = &e->instr[at.instr].row.attr;
     if (random_below(r, 2))
         a->count = a->count == 1 ? 2 : 1;
@@ -116,9 +108,7 @@ static bool other_runs(Edit *e, Random *r) {
 }
 
 /* This rank's part of its own term instead of the sum. */
-static bool part_of_a_term(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_reduce_scatter_part, &at)) return false;
+FAULT(part_of_a_term) {
     PlanInstr *row = &e->instr[at.instr].row;
     Attrs a = attrs_default(OP_part);
     a.axis = row->attr.axis, a.count = row->attr.count, a.axes = row->attr.axes;
@@ -130,9 +120,7 @@ static bool part_of_a_term(Edit *e, Random *r) {
 }
 
 /* What is added to a sum, such as a bias, is added to each term of it. */
-static bool add_to_each_term(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_sum, &at)) return false;
+FAULT(add_to_each_term) {
     uint32_t sum = e->instr[at.instr].out[0];
     for (uint32_t i = at.at + 1; i < e->program[at.program].n; i++) {
         uint32_t adds = e->program[at.program].list[i];
@@ -183,9 +171,7 @@ static void change_placement(Edit *e, Random *r, Placement *p, const Type *t) {
     }
 }
 
-static bool tell_otherwise(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_told, &at)) return false;
+FAULT(tell_otherwise) {
     const EditInstr *in = &e->instr[at.instr];
     uint32_t k = random_below(r, in->n_in + in->n_out);
     uint32_t v = k < in->n_in ? in->in[k] : in->out[k - in->n_in];
@@ -197,7 +183,7 @@ static bool tell_otherwise(Edit *e, Random *r) {
     return memcmp(&old, p, sizeof old) != 0;
 }
 
-static bool cut_otherwise(Edit *e, Random *r) {
+FAULT(cut_otherwise) {
     uint32_t n = (uint32_t)e->base->n_params, first = random_below(r, n);
     for (uint32_t k = 0; k < n; k++) {
         TensorCut *cut = &e->param[(first + k) % n].cut;
@@ -213,7 +199,7 @@ static bool cut_otherwise(Edit *e, Random *r) {
 }
 
 /* A group is a sum over ranks, or they share it out, or neither. */
-static bool group_otherwise(Edit *e, Random *r) {
+FAULT(group_otherwise) {
     PlanGroup *g = &e->group[random_below(r, (uint32_t)e->base->n_groups)];
     AxisSet axis = some_cut(e, r);
     if (random_below(r, 2))
@@ -226,9 +212,7 @@ static bool group_otherwise(Edit *e, Random *r) {
 static bool has_rows(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_slice || e->instr[i].row.op == OP_slice_grad;
 }
-static bool slice_elsewhere(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_rows, &at)) return false;
+FAULT(slice_elsewhere) {
     Attrs *a = &e->instr[at.instr].row.attr;
     a->start += a->start && random_below(r, 2) ? -1 : 1;
     return true;
@@ -239,9 +223,7 @@ static bool merges(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_cross_entropy_merge || e->instr[i].row.op == OP_embedding ||
            e->instr[i].row.op == OP_attention || e->instr[i].row.op == OP_rope;
 }
-static bool read_another(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, merges, &at)) return false;
+FAULT(read_another) {
     EditInstr *in = &e->instr[at.instr];
     uint32_t k = random_below(r, in->n_in), n = 0, chosen = in->in[k];
     for (uint32_t i = 0; i < at.at; i++) {
@@ -256,21 +238,21 @@ static bool read_another(Edit *e, Random *r) {
 }
 
 const Fault cut_faults[] = {
-    {"leave out a sum over ranks", 10, 4, no_sum},
-    {"leave out an exchange", 10, 4, no_exchange},
-    {"leave out a sum of terms", 4, 4, no_sum_of_terms},
-    {"sum over ranks twice", 10, 4, sum_twice},
-    {"sum terms twice", 4, 4, terms_twice},
-    {"exchange over other axes", 10, 6, exchange_over_others},
-    {"sum terms over other axes", 4, 6, terms_over_others},
-    {"exchange the operands of two exchanges", 8, 4, exchange_operands},
-    {"other runs or another dimension", 10, 6, other_runs},
-    {"a part of a term for that of the sum", 10, 4, part_of_a_term},
-    {"add to each term what counts once", 10, 4, add_to_each_term},
-    {"tell a kernel of another part", 10, 10, tell_otherwise},
-    {"cut a parameter in another way", 10, 6, cut_otherwise},
-    {"say something else of a group", 10, 6, group_otherwise},
-    {"slice other rows", 8, 4, slice_elsewhere},
-    {"read another value of that type", 8, 6, read_another},
+    {"leave out a sum over ranks", 10, 4, no_sum, .at = is_sum},
+    {"leave out an exchange", 10, 4, no_exchange, .at = is_exchange},
+    {"leave out a sum of terms", 4, 4, no_sum_of_terms, .at = sums_terms},
+    {"sum over ranks twice", 10, 4, .plant = sum_twice},
+    {"sum terms twice", 4, 4, .plant = terms_twice},
+    {"exchange over other axes", 10, 6, .plant = exchange_over_others},
+    {"sum terms over other axes", 4, 6, .plant = terms_over_others},
+    {"exchange the operands of two exchanges", 8, 4, .plant = exchange_operands},
+    {"other runs or another dimension", 10, 6, other_runs, .at = is_move},
+    {"a part of a term for that of the sum", 10, 4, part_of_a_term, .op = OP_reduce_scatter_part},
+    {"add to each term what counts once", 10, 4, add_to_each_term, .at = is_sum},
+    {"tell a kernel of another part", 10, 10, tell_otherwise, .at = is_told},
+    {"cut a parameter in another way", 10, 6, .plant = cut_otherwise},
+    {"say something else of a group", 10, 6, .plant = group_otherwise},
+    {"slice other rows", 8, 4, slice_elsewhere, .at = has_rows},
+    {"read another value of that type", 8, 6, read_another, .at = merges},
 };
 const uint32_t n_cut_faults = ARRAY_LEN(cut_faults);

@@ -33,17 +33,13 @@ static bool has_data_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 0) !
 static bool has_memory_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 1) != UINT32_MAX; }
 static bool has_end_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 2) != UINT32_MAX; }
 
-static bool drop_data_edge(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_data_edge, &at)) return false;
+FAULT(drop_data_edge) {
     edit_drop_edge(e, at.instr, edge_of(e, at.instr, 0));
     return true;
 }
 
 /* The edge comes from an earlier instruction of the same stream. */
-static bool retarget_edge(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_data_edge, &at)) return false;
+FAULT(retarget_edge) {
     uint32_t k = edge_of(e, at.instr, 0), from = e->instr[at.instr].edge[k], n = 0, chosen = 0;
     for (uint32_t i = 0; i < edit_place(e, at.program, from); i++) {
         uint32_t other = e->program[at.program].list[i];
@@ -63,18 +59,14 @@ static bool reads_something_made(const Edit *e, uint32_t i) {
     return made_operand(e, i) != UINT32_MAX;
 }
 
-static bool read_before_write(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, reads_something_made, &at)) return false;
+FAULT(read_before_write) {
     uint32_t def = edit_def(e, e->instr[at.instr].in[made_operand(e, at.instr)]);
     edit_move(e, at.program, at.at, edit_place(e, at.program, def));
     edit_repair_edges(e);
     return true;
 }
 
-static bool read_a_later_value(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, reads_something_made, &at)) return false;
+FAULT(read_a_later_value) {
     uint32_t k = made_operand(e, at.instr), v = e->instr[at.instr].in[k], n = 0, chosen = 0;
     for (uint32_t i = at.at + 1; i < e->program[at.program].n; i++) {
         const EditInstr *in = &e->instr[e->program[at.program].list[i]];
@@ -96,23 +88,16 @@ static bool computes(const Edit *e, uint32_t i) {
            op_info[e->instr[i].row.op].effect == EFFECT_PURE && e->instr[i].row.op != OP_field &&
            op_info[e->instr[i].row.op].alias != ALIAS_VIEW;
 }
-static bool compute_elsewhere(Edit *e, Random *r) {
-    EditPlace at;
-    return pick(e, r, computes, &at) &&
-           change_stream(e, at, random_below(r, 2) ? STREAM_GATHER : STREAM_REDUCE);
+FAULT(compute_elsewhere) {
+    return change_stream(e, at, random_below(r, 2) ? STREAM_GATHER : STREAM_REDUCE);
 }
 static bool communicates(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].effect == EFFECT_COMM;
 }
-static bool communicate_on_compute(Edit *e, Random *r) {
-    EditPlace at;
-    return pick(e, r, communicates, &at) && change_stream(e, at, STREAM_COMPUTE);
-}
+FAULT(communicate_on_compute) { return change_stream(e, at, STREAM_COMPUTE); }
 
 /* Issue order alone: harmless where streams, data and memory allow it. */
-static bool issue_elsewhere(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, reads_something_made, &at)) return false;
+FAULT(issue_elsewhere) {
     uint32_t n = e->program[at.program].n, low = at.at > 6 ? at.at - 6 : 0;
     uint32_t to = low + random_below(r, MIN(at.at + 6, n - 1) - low + 1);
     if (to == at.at) return false;
@@ -123,9 +108,7 @@ static bool issue_elsewhere(Edit *e, Random *r) {
 
 /* ---- 2: memory ---- */
 
-static bool drop_memory_edge(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_memory_edge, &at)) return false;
+FAULT(drop_memory_edge) {
     edit_drop_edge(e, at.instr, edge_of(e, at.instr, 1));
     return true;
 }
@@ -146,9 +129,7 @@ static uint32_t last_reader(const Edit *e, uint32_t program, uint32_t root) {
 }
 
 /* Puts a value where another one is that was made before and is read after it. */
-static bool overlap_live(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_loose_result, &at)) return false;
+FAULT(overlap_live) {
     uint32_t v = loose_result(e, at.instr), n = 0, chosen = 0;
     for (uint32_t i = 0; i < at.at; i++) {
         const EditInstr *in = &e->instr[e->program[at.program].list[i]];
@@ -164,9 +145,7 @@ static bool overlap_live(Edit *e, Random *r) {
     return true;
 }
 
-static bool shift_address(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_loose_result, &at)) return false;
+FAULT(shift_address) {
     uint32_t v = loose_result(e, at.instr);
     uint64_t by = 8ull << random_below(r, 8), address = e->value[v].address;
     if (random_below(r, 2) && address >= e->settings.persistent_bytes + by)
@@ -177,17 +156,13 @@ static bool shift_address(Edit *e, Random *r) {
     return true;
 }
 
-static bool view_offset(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_view, &at)) return false;
+FAULT(view_offset) {
     int64_t *offset = &e->instr[at.instr].row.attr.offset;
     *offset += *offset >= 16 && random_below(r, 2) ? -16 : 16;
     return true;
 }
 
-static bool view_address(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_view, &at)) return false;
+FAULT(view_address) {
     edit_shift(e, e->instr[at.instr].out[0], e->value[e->instr[at.instr].out[0]].address + 16);
     edit_repair_peaks(e);
     return true;
@@ -205,17 +180,15 @@ static uint32_t live_operand(const Edit *e, uint32_t i) {
 }
 /* Works in place where that is impossible, or hurts a later reader. */
 static bool has_live_operand(const Edit *e, uint32_t i) { return live_operand(e, i) != UINT32_MAX; }
-static bool in_place(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_live_operand, &at)) return false;
+FAULT(in_place) {
     edit_shift(e, e->instr[at.instr].out[0],
                e->value[e->instr[at.instr].in[live_operand(e, at.instr)]].address);
     edit_repair_peaks(e);
     return true;
 }
 
-static bool exchange_places(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(exchange_places) {
+    EditPlace other;
     if (!pick(e, r, has_loose_result, &at) || !pick(e, r, has_loose_result, &other)) return false;
     uint32_t v = loose_result(e, at.instr), u = loose_result(e, other.instr);
     uint64_t address = e->value[v].address;
@@ -226,9 +199,7 @@ static bool exchange_places(Edit *e, Random *r) {
     return true;
 }
 
-static bool over_a_state(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_loose_result, &at)) return false;
+FAULT(over_a_state) {
     const PlanState *s = &e->state[random_below(r, (uint32_t)e->base->n_states)];
     edit_shift(e, loose_result(e, at.instr), s->address);
     edit_repair_peaks(e);
@@ -239,9 +210,7 @@ static bool has_two_results(const Edit *e, uint32_t i) {
     return e->instr[i].n_out > 1 && computes(e, i) && edit_is_loose(e, e->instr[i].out[0]) &&
            edit_is_loose(e, e->instr[i].out[1]);
 }
-static bool results_overlap(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_two_results, &at)) return false;
+FAULT(results_overlap) {
     edit_shift(e, e->instr[at.instr].out[1], e->value[e->instr[at.instr].out[0]].address);
     edit_repair_peaks(e);
     return true;
@@ -250,18 +219,14 @@ static bool results_overlap(Edit *e, Random *r) {
 static bool works_in_place(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].alias == ALIAS_MUST && e->instr[i].n_out > 0;
 }
-static bool out_of_place(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, works_in_place, &at)) return false;
+FAULT(out_of_place) {
     uint32_t v = e->instr[at.instr].out[random_below(r, e->instr[at.instr].n_out)];
     edit_shift(e, v, align_up(e->settings.arena_bytes, PLAN_ALIGN));
     edit_repair_peaks(e);
     return true;
 }
 
-static bool pack_exchange(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_pack, &at)) return false;
+FAULT(pack_exchange) {
     EditInstr *in = &e->instr[at.instr];
     for (uint32_t k = 0; k + 1 < in->n_in; k++)
         for (uint32_t j = k + 1; j < in->n_in; j++) {
@@ -274,9 +239,7 @@ static bool pack_exchange(Edit *e, Random *r) {
     return false;
 }
 
-static bool set_another(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_set_state, &at)) return false;
+FAULT(set_another) {
     uint32_t v = e->instr[at.instr].in[0], n = 0, chosen = 0;
     for (uint32_t i = 0; i < at.at; i++) {
         const EditInstr *in = &e->instr[e->program[at.program].list[i]];
@@ -296,17 +259,13 @@ static bool gathers_in_place(const Edit *e, uint32_t i) {
 }
 
 /* The operand is in the first slot, whichever rank this is. */
-static bool same_slot_everywhere(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, gathers_in_place, &at)) return false;
+FAULT(same_slot_everywhere) {
     e->value[e->instr[at.instr].in[0]].slots = 0;
     return true;
 }
 
 /* The operand is a slot further, or in memory of its own. */
-static bool slot_elsewhere(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, gathers_in_place, &at)) return false;
+FAULT(slot_elsewhere) {
     uint32_t v = e->instr[at.instr].in[0];
     bool own = random_below(r, 2);
     uint64_t next = e->value[v].address + edit_bytes(e, v);
@@ -315,18 +274,15 @@ static bool slot_elsewhere(Edit *e, Random *r) {
     return true;
 }
 
-static bool gather_elsewhere(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, gathers_in_place, &at)) return false;
+FAULT(gather_elsewhere) {
     edit_shift(e, e->instr[at.instr].out[0], align_up(e->settings.arena_bytes, PLAN_ALIGN));
     edit_repair_peaks(e);
     return true;
 }
 
 /* A value that other instructions read is in a slot. */
-static bool slot_of_no_gather(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_loose_result, &at) || !e->n_axis) return false;
+FAULT(slot_of_no_gather) {
+    if (!e->n_axis) return false;
     e->value[loose_result(e, at.instr)].slots = 1;
     edit_repair_peaks(e);
     return true;
@@ -350,19 +306,15 @@ static bool end_too_early(Edit *e, Random *r, uint16_t op) {
     edit_repair_edges(e);
     return true;
 }
-static bool reshard_early(Edit *e, Random *r) { return end_too_early(e, r, OP_reshard); }
-static bool free_early(Edit *e, Random *r) { return end_too_early(e, r, OP_free); }
+FAULT(reshard_early) { return end_too_early(e, r, OP_reshard); }
+FAULT(free_early) { return end_too_early(e, r, OP_free); }
 
-static bool drop_end_edge(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_end_edge, &at)) return false;
+FAULT(drop_end_edge) {
     edit_drop_edge(e, at.instr, edge_of(e, at.instr, 2));
     return true;
 }
 
-static bool reshard_missing(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_reshard, &at)) return false;
+FAULT(reshard_missing) {
     uint32_t token = e->instr[at.instr].out[0];
     for (uint32_t i = 0; i < e->n_instr; i++) {
         EditInstr *in = &e->instr[i];
@@ -374,18 +326,15 @@ static bool reshard_missing(Edit *e, Random *r) {
     return true;
 }
 
-static bool reshard_twice(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_reshard, &at)) return false;
+FAULT(reshard_twice) {
     uint32_t twin = edit_copy_instr(e, at.instr);
     edit_insert(e, at.program, at.at + 1 + random_below(r, e->program[at.program].n - at.at), twin);
     edit_repair_edges(e);
     return true;
 }
 
-static bool reshard_another_unit(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_reshard, &at) || e->base->n_units < 2) return false;
+FAULT(reshard_another_unit) {
+    if (e->base->n_units < 2) return false;
     int64_t *unit = &e->instr[at.instr].row.attr.unit;
     *unit =
         (*unit + 1 + random_below(r, (uint32_t)e->base->n_units - 1)) % (int64_t)e->base->n_units;
@@ -397,9 +346,7 @@ static bool shows_parameter(const Edit *e, uint32_t i) {
 }
 
 /* A reader takes the unit's gather of another phase. */
-static bool read_another_gather(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, shows_parameter, &at)) return false;
+FAULT(read_another_gather) {
     EditInstr *in = &e->instr[at.instr];
     uint32_t flat = in->in[0], def = edit_def(e, flat), n = 0, chosen = 0;
     if (e->instr[def].row.op != OP_unshard) return false;
@@ -419,9 +366,9 @@ static bool read_another_gather(Edit *e, Random *r) {
 }
 
 /* A copy of a parameter that another group has. */
-static bool copy_of_another_group(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_copy_out, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(copy_of_another_group) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     const EditInstr *from = &e->instr[other.instr];
     if (from->row.unit == in->row.unit || from->row.attr.index == in->row.attr.index) return false;
@@ -442,9 +389,7 @@ static bool is_parameter_at(const Edit *e, uint32_t group, int64_t offset, uint3
 }
 
 /* Offset and address agree, but nothing of that shape begins there. */
-static bool view_of_something_else(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_view, &at)) return false;
+FAULT(view_of_something_else) {
     EditInstr *in = &e->instr[at.instr];
     const EditInstr *def = &e->instr[edit_def(e, in->in[0])];
     if (def->row.op != OP_unshard) return false;
@@ -461,9 +406,9 @@ static bool view_of_something_else(Edit *e, Random *r) {
     return true;
 }
 
-static bool gather_another_shard(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_unshard, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(gather_another_shard) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     EditInstr *a = &e->instr[at.instr], *b = &e->instr[other.instr];
     if (a->row.attr.unit == b->row.attr.unit) return false;
     uint32_t v = a->in[0];
@@ -472,9 +417,9 @@ static bool gather_another_shard(Edit *e, Random *r) {
     return true;
 }
 
-static bool gather_as_another_unit(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_unshard, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(gather_as_another_unit) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     if (e->instr[at.instr].row.attr.unit == e->instr[other.instr].row.attr.unit) return false;
     e->instr[at.instr].row.attr.unit = e->instr[other.instr].row.attr.unit;
     return true;
@@ -484,48 +429,47 @@ static bool keeps_gathered(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_set_state &&
            e->state[e->instr[i].row.attr.index].role == STATE_GATHERED;
 }
-static bool kept_gather_lost(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, keeps_gathered, &at)) return false;
+FAULT(kept_gather_lost) {
     edit_remove(e, at.program, at.at);
     return true;
 }
 
 const Fault order_faults[] = {
-    {"drop an edge that a read needs", 1, 4, drop_data_edge},
-    {"take an edge from an earlier instruction", 1, 3, retarget_edge},
-    {"read before the write", 1, 3, read_before_write},
-    {"read a value that comes later", 1, 3, read_a_later_value},
-    {"issue somewhere else", 1, 3, issue_elsewhere},
-    {"compute on another stream", 1, 3, compute_elsewhere},
-    {"communicate on the compute stream", 1, 2, communicate_on_compute},
-    {"drop an edge that a write needs", 2, 3, drop_memory_edge},
-    {"two live values in one place", 2, 4, overlap_live},
-    {"shift an address", 2, 4, shift_address},
-    {"change a view's offset", 2, 2, view_offset},
-    {"change a view's address", 2, 2, view_address},
-    {"work in place on a live operand", 2, 3, in_place},
-    {"exchange the places of two values", 2, 4, exchange_places},
-    {"write over a state", 2, 3, over_a_state},
-    {"two results in one place", 2, 2, results_overlap},
-    {"put an in-place result elsewhere", 2, 2, out_of_place},
-    {"exchange or double a pack's operands", 2, 2, pack_exchange},
-    {"set a state to another value", 2, 3, set_another},
-    {"gather from the same slot on every rank", 2, 3, same_slot_everywhere},
-    {"gather from a slot elsewhere", 2, 2, slot_elsewhere},
-    {"gather in place into another place", 2, 2, gather_elsewhere},
-    {"a value in the slot of no gather", 2, 2, slot_of_no_gather},
-    {"reshard before a reader", 3, 3, reshard_early},
-    {"free before a reader", 3, 3, free_early},
-    {"drop an edge that a reshard or free needs", 3, 2, drop_end_edge},
-    {"no reshard", 3, 2, reshard_missing},
-    {"reshard twice", 3, 2, reshard_twice},
-    {"reshard as another unit", 3, 2, reshard_another_unit},
-    {"read the gather of another phase", 3, 4, read_another_gather},
-    {"view something that is no parameter", 3, 3, view_of_something_else},
-    {"copy a parameter out of a group that does not have it", 3, 3, copy_of_another_group},
-    {"gather the shard of another unit", 3, 2, gather_another_shard},
-    {"gather as another unit", 3, 2, gather_as_another_unit},
-    {"do not keep what is gathered", 3, 2, kept_gather_lost},
+    {"drop an edge that a read needs", 1, 4, drop_data_edge, .at = has_data_edge},
+    {"take an edge from an earlier instruction", 1, 3, retarget_edge, .at = has_data_edge},
+    {"read before the write", 1, 3, read_before_write, .at = reads_something_made},
+    {"read a value that comes later", 1, 3, read_a_later_value, .at = reads_something_made},
+    {"issue somewhere else", 1, 3, issue_elsewhere, .at = reads_something_made},
+    {"compute on another stream", 1, 3, compute_elsewhere, .at = computes},
+    {"communicate on the compute stream", 1, 2, communicate_on_compute, .at = communicates},
+    {"drop an edge that a write needs", 2, 3, drop_memory_edge, .at = has_memory_edge},
+    {"two live values in one place", 2, 4, overlap_live, .at = has_loose_result},
+    {"shift an address", 2, 4, shift_address, .at = has_loose_result},
+    {"change a view's offset", 2, 2, view_offset, .op = OP_view},
+    {"change a view's address", 2, 2, view_address, .op = OP_view},
+    {"work in place on a live operand", 2, 3, in_place, .at = has_live_operand},
+    {"exchange the places of two values", 2, 4, .plant = exchange_places},
+    {"write over a state", 2, 3, over_a_state, .at = has_loose_result},
+    {"two results in one place", 2, 2, results_overlap, .at = has_two_results},
+    {"put an in-place result elsewhere", 2, 2, out_of_place, .at = works_in_place},
+    {"exchange or double a pack's operands", 2, 2, pack_exchange, .at = is_pack},
+    {"set a state to another value", 2, 3, set_another, .op = OP_set_state},
+    {"gather from the same slot on every rank", 2, 3, same_slot_everywhere, .at = gathers_in_place},
+    {"gather from a slot elsewhere", 2, 2, slot_elsewhere, .at = gathers_in_place},
+    {"gather in place into another place", 2, 2, gather_elsewhere, .at = gathers_in_place},
+    {"a value in the slot of no gather", 2, 2, slot_of_no_gather, .at = has_loose_result},
+    {"reshard before a reader", 3, 3, .plant = reshard_early},
+    {"free before a reader", 3, 3, .plant = free_early},
+    {"drop an edge that a reshard or free needs", 3, 2, drop_end_edge, .at = has_end_edge},
+    {"no reshard", 3, 2, reshard_missing, .op = OP_reshard},
+    {"reshard twice", 3, 2, reshard_twice, .op = OP_reshard},
+    {"reshard as another unit", 3, 2, reshard_another_unit, .op = OP_reshard},
+    {"read the gather of another phase", 3, 4, read_another_gather, .at = shows_parameter},
+    {"view something that is no parameter", 3, 3, view_of_something_else, .op = OP_view},
+    {"copy a parameter out of a group that does not have it", 3, 3, copy_of_another_group,
+     .op = OP_copy_out},
+    {"gather the shard of another unit", 3, 2, gather_another_shard, .op = OP_unshard},
+    {"gather as another unit", 3, 2, gather_as_another_unit, .op = OP_unshard},
+    {"do not keep what is gathered", 3, 2, kept_gather_lost, .at = keeps_gathered},
 };
 const uint32_t n_order_faults = ARRAY_LEN(order_faults);

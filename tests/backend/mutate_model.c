@@ -20,9 +20,7 @@ static bool has_model_attr(const Edit *e, uint32_t i) {
     return model_attr(&e->instr[i]) != ATTR_COUNT;
 }
 /* In forward, backward and evaluation alike: the gradients are right, for another model. */
-static bool another_model(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_model_attr, &at)) return false;
+FAULT(another_model) {
     const EditInstr *in = &e->instr[at.instr];
     int bit = model_attr(in);
     PlanString path = in->row.path;
@@ -38,7 +36,7 @@ static bool another_model(Edit *e, Random *r) {
 }
 
 /* A file of weights would be read into the other one, and saved so. */
-static bool exchange_names(Edit *e, Random *r) {
+FAULT(exchange_names) {
     uint32_t n = (uint32_t)e->base->n_params, a = random_below(r, n);
     for (uint32_t k = 1; k < n; k++) {
         PlanParam *p = &e->param[a], *q = &e->param[(a + k) % n];
@@ -59,9 +57,8 @@ static int64_t find_state(const Edit *e, const char *name) {
     return -1;
 }
 /* The step leaves its loss where the evaluation's is read, and the evaluation its own there. */
-static bool exchange_losses(Edit *e, Random *r) {
+FAULT(exchange_losses) {
     int64_t a = find_state(e, "loss"), b = find_state(e, "eval.loss");
-    (void)r;
     if (a < 0 || b < 0) return false;
     for (uint32_t i = 0; i < e->n_instr; i++) {
         PlanInstr *in = &e->instr[i].row;
@@ -74,7 +71,7 @@ static bool exchange_losses(Edit *e, Random *r) {
     return true;
 }
 
-static bool another_rate(Edit *e, Random *r) {
+FAULT(another_rate) {
     double *const rate[] = {&e->settings.lr, &e->settings.final};
     double *x = rate[random_below(r, ARRAY_LEN(rate))];
     *x = *x / 2 + 0.125;
@@ -90,18 +87,15 @@ static bool is_rounded(const Edit *e, uint32_t i) {
     return slot->dtype == WANT_DEFAULT && slot->same_as < 0;
 }
 /* A value is rounded in another way, to a dtype for which there is room. */
-static bool another_dtype(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_rounded, &at)) return false;
+FAULT(another_dtype) {
     uint8_t *dtype = &e->value[e->instr[at.instr].out[0]].type.dtype;
     *dtype = *dtype == DT_BF16 ? DT_F16 : DT_BF16;
     return true;
 }
 
 /* Every norm changes: one that differs from the others breaks proof 4 first. */
-static bool another_norm(Edit *e, Random *r) {
+FAULT(another_norm) {
     bool any = false;
-    (void)r;
     for (uint32_t i = 0; i < e->n_instr; i++) {
         PlanInstr *in = &e->instr[i].row;
         if (in->op != OP_grad_norm) continue;
@@ -112,11 +106,11 @@ static bool another_norm(Edit *e, Random *r) {
 }
 
 const Fault model_faults[] = {
-    {"compute another model", 8, 3, another_model},
-    {"exchange the names of two parameters", 8, 1, exchange_names},
-    {"exchange the loss with that of the evaluation", 8, 1, exchange_losses},
-    {"train at another rate", 8, 1, another_rate},
-    {"compute in another dtype", 8, 4, another_dtype},
-    {"take another norm of the gradient", 8, 1, another_norm},
+    {"compute another model", 8, 3, another_model, .at = has_model_attr},
+    {"exchange the names of two parameters", 8, 1, .plant = exchange_names},
+    {"exchange the loss with that of the evaluation", 8, 1, .plant = exchange_losses},
+    {"train at another rate", 8, 1, .plant = another_rate},
+    {"compute in another dtype", 8, 4, another_dtype, .at = is_rounded},
+    {"take another norm of the gradient", 8, 1, .plant = another_norm},
 };
 const uint32_t n_model_faults = ARRAY_LEN(model_faults);

@@ -27,6 +27,13 @@ bool pick_op(const Edit *e, Random *r, uint16_t op, EditPlace *out) {
     return n > 0;
 }
 
+bool fault_plant(const Fault *f, Edit *e, Random *r) {
+    EditPlace at = {0};
+    if (f->op && !pick_op(e, r, f->op, &at)) return false;
+    if (f->at && !pick(e, r, f->at, &at)) return false;
+    return f->plant(e, r, at);
+}
+
 bool is_pack(const Edit *e, uint32_t instr) {
     uint16_t op = e->instr[instr].row.op;
     return op == OP_pack || op == OP_copy_in;

@@ -42,16 +42,12 @@ const char *saves_fault(const Plan *p) {
 
 static bool waits(const Edit *e, uint32_t i) { return e->instr[i].row.saves > 0; }
 
-static bool no_wait(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, waits, &at)) return false;
+FAULT(no_wait) {
     e->instr[at.instr].row.saves = 0;
     return true;
 }
 
-static bool wait_for_fewer(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, waits, &at)) return false;
+FAULT(wait_for_fewer) {
     e->instr[at.instr].row.saves--;
     return true;
 }
@@ -73,25 +69,25 @@ static bool wait_after(Edit *e, Random *r, Fits *fits) {
     return true;
 }
 
-static bool wait_too_late(Edit *e, Random *r) { return wait_after(e, r, waits); }
-static bool lend_too_early(Edit *e, Random *r) { return wait_after(e, r, waits_for_lent); }
+FAULT(wait_too_late) { return wait_after(e, r, waits); }
+FAULT(lend_too_early) { return wait_after(e, r, waits_for_lent); }
 
 static uint32_t some_save(const Edit *e, Random *r) { return random_below(r, e->n_save); }
 
-static bool leave_out(Edit *e, Random *r) {
+FAULT(leave_out) {
     uint32_t k = some_save(e, r);
     for (uint32_t i = 0; i < e->n_instr; i++) e->instr[i].row.saves -= e->instr[i].row.saves > k;
     for (e->n_save--; k < e->n_save; k++) e->save[k] = e->save[k + 1];
     return true;
 }
 
-static bool save_twice(Edit *e, Random *r) {
+FAULT(save_twice) {
     e->save[e->n_save] = e->save[some_save(e, r)];
     e->n_save++;
     return true;
 }
 
-static bool exchange(Edit *e, Random *r) {
+FAULT(exchange) {
     uint32_t a = some_save(e, r), b = e->n_save - 1;
     for (uint32_t i = 0; i < e->n_instr; i++)
         if (e->instr[i].row.saves == a + 1) {
@@ -103,43 +99,42 @@ static bool exchange(Edit *e, Random *r) {
     return false;
 }
 
-static bool fewer_bytes(Edit *e, Random *r) {
+FAULT(fewer_bytes) {
     e->save[some_save(e, r)].bytes -= 4;
     return true;
 }
 
-static bool same_place(Edit *e, Random *r) {
+FAULT(same_place) {
     uint32_t k = some_save(e, r);
     if (!k || !e->save[k].copied || !e->save[k - 1].copied) return false;
     e->save[k].at = e->save[k - 1].at;
     return true;
 }
 
-static bool copy_without_room(Edit *e, Random *r) {
+FAULT(copy_without_room) {
     PlanSave *s = &e->save[some_save(e, r)];
     if (s->copied) return false;
     s->copied = 1;
     return true;
 }
 
-static bool smaller_copy(Edit *e, Random *r) {
-    (void)r;
+FAULT(smaller_copy) {
     if (!e->settings.copy_bytes) return false;
     e->settings.copy_bytes -= PLAN_ALIGN;
     return true;
 }
 
 const Fault save_faults[] = {
-    {"no wait for a save", 9, 2, no_wait},
-    {"wait for one save less", 9, 2, wait_for_fewer},
-    {"wait for a save after the write", 9, 2, wait_too_late},
-    {"leave a state out of checkpoints", 9, 2, leave_out},
-    {"save a state twice", 9, 1, save_twice},
-    {"exchange two saves", 9, 2, exchange},
-    {"save fewer bytes", 9, 1, fewer_bytes},
-    {"two saves in one place of the copy", 9, 2, same_place},
-    {"a copy that is too small", 9, 1, smaller_copy},
-    {"a save out of a copy that has no room for it", 9, 2, copy_without_room},
-    {"wait for a save after lent memory is written", 9, 2, lend_too_early},
+    {"no wait for a save", 9, 2, no_wait, .at = waits},
+    {"wait for one save less", 9, 2, wait_for_fewer, .at = waits},
+    {"wait for a save after the write", 9, 2, .plant = wait_too_late},
+    {"leave a state out of checkpoints", 9, 2, .plant = leave_out},
+    {"save a state twice", 9, 1, .plant = save_twice},
+    {"exchange two saves", 9, 2, .plant = exchange},
+    {"save fewer bytes", 9, 1, .plant = fewer_bytes},
+    {"two saves in one place of the copy", 9, 2, .plant = same_place},
+    {"a copy that is too small", 9, 1, .plant = smaller_copy},
+    {"a save out of a copy that has no room for it", 9, 2, .plant = copy_without_room},
+    {"wait for a save after lent memory is written", 9, 2, .plant = lend_too_early},
 };
 const uint32_t n_save_faults = ARRAY_LEN(save_faults);

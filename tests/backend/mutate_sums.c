@@ -12,29 +12,14 @@ static void forward_operand(Edit *e, EditPlace at, uint32_t k) {
 }
 
 /* Takes an in-place op away: its users get its operands. */
-static bool skip(Edit *e, EditPlace at) {
+FAULT(skip) {
     for (uint32_t k = 0; k < e->instr[at.instr].n_out; k++) forward_operand(e, at, k);
     edit_remove(e, at.program, at.at);
     return true;
 }
 
-static bool no_all_reduce(Edit *e, Random *r) {
-    EditPlace at;
-    return pick_op(e, r, OP_all_reduce, &at) && skip(e, at);
-}
-static bool no_sum(Edit *e, Random *r) {
-    EditPlace at;
-    return pick_op(e, r, OP_accumulate, &at) && skip(e, at);
-}
-static bool no_metric_sum(Edit *e, Random *r) {
-    EditPlace at;
-    return pick_op(e, r, OP_metric_add, &at) && skip(e, at);
-}
-
 /* The same in-place op once more on its results. */
-static bool twice(Edit *e, Random *r, uint16_t op) {
-    EditPlace at;
-    if (!pick_op(e, r, op, &at)) return false;
+FAULT(twice) {
     uint32_t twin = edit_copy_instr(e, at.instr);
     for (uint32_t k = 0; k < e->instr[at.instr].n_out; k++) {
         edit_replace_value(e, e->instr[at.instr].out[k], e->instr[twin].out[k]);
@@ -46,9 +31,6 @@ static bool twice(Edit *e, Random *r, uint16_t op) {
     edit_insert(e, at.program, at.at + 1, twin);
     return true;
 }
-static bool all_reduce_twice(Edit *e, Random *r) { return twice(e, r, OP_all_reduce); }
-static bool sum_twice(Edit *e, Random *r) { return twice(e, r, OP_accumulate); }
-static bool metric_twice(Edit *e, Random *r) { return twice(e, r, OP_metric_add); }
 
 static uint16_t update_op(const Edit *e) {
     for (uint32_t i = 0; i < e->n_instr; i++) {
@@ -57,11 +39,8 @@ static uint16_t update_op(const Edit *e) {
     }
     return OP_COUNT;
 }
-static bool update_twice(Edit *e, Random *r) { return twice(e, r, update_op(e)); }
-static bool update_never(Edit *e, Random *r) {
-    EditPlace at;
-    return pick_op(e, r, update_op(e), &at) && skip(e, at);
-}
+FAULT(update_twice) { return pick_op(e, r, update_op(e), &at) && twice(e, r, at); }
+FAULT(update_never) { return pick_op(e, r, update_op(e), &at) && skip(e, r, at); }
 
 static bool exchange(Edit *e, EditPlace at, EditPlace other, uint32_t k) {
     EditInstr *a = &e->instr[at.instr], *b = &e->instr[other.instr];
@@ -71,31 +50,25 @@ static bool exchange(Edit *e, EditPlace at, EditPlace other, uint32_t k) {
     b->in[k] = v;
     return true;
 }
-static bool exchange_gradients(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(exchange_gradients) {
+    EditPlace other;
     return pick_op(e, r, update_op(e), &at) && pick_alike(e, r, at, &other) &&
            exchange(e, at, other, e->instr[at.instr].n_out);
 }
-static bool exchange_reduced(Edit *e, Random *r) {
-    EditPlace at, other;
-    return pick_op(e, r, OP_reduce_scatter, &at) && pick_alike(e, r, at, &other) &&
-           exchange(e, at, other, 0);
+FAULT(exchange_first) {
+    EditPlace other;
+    return pick_alike(e, r, at, &other) && exchange(e, at, other, 0);
 }
-static bool reduce_another(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_reduce_scatter, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(reduce_another) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     e->instr[at.instr].in[0] = e->instr[other.instr].in[0];
     return true;
 }
-static bool exchange_norms(Edit *e, Random *r) {
-    EditPlace at, other;
-    return pick_op(e, r, OP_grad_norm, &at) && pick_alike(e, r, at, &other) &&
-           exchange(e, at, other, 0);
-}
-static bool as_another_group(Edit *e, Random *r) {
+FAULT(as_another_group) {
     static const uint16_t ops[] = {OP_pack, OP_reduce_scatter, OP_grad_norm, OP_all_reduce,
                                    OP_copy_in};
-    EditPlace at, other;
+    EditPlace other;
     if (!pick_op(e, r, ops[random_below(r, ARRAY_LEN(ops))], &at) || !pick_alike(e, r, at, &other))
         return false;
     int64_t *group = &e->instr[at.instr].row.attr.group;
@@ -103,14 +76,13 @@ static bool as_another_group(Edit *e, Random *r) {
     *group = e->instr[other.instr].row.attr.group;
     return true;
 }
-static bool update_as_another_group(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(update_as_another_group) {
+    EditPlace other;
     if (!pick_op(e, r, update_op(e), &at) || !pick_alike(e, r, at, &other)) return false;
     e->instr[at.instr].row.attr.group = e->instr[other.instr].row.attr.group;
     return true;
 }
-static bool update_without_reduction(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(update_without_reduction) {
     if (!pick_op(e, r, update_op(e), &at)) return false;
     uint32_t k = e->instr[at.instr].n_out, v = e->instr[at.instr].in[k], n = 0, chosen = 0;
     for (uint32_t i = 0; i < at.at; i++) {
@@ -128,9 +100,7 @@ static bool adds_to_another(const Edit *e, uint32_t i) {
     return o->alias == ALIAS_ACC &&
            e->instr[i].n_in == op_signature((OpKind)e->instr[i].row.op)->in_max;
 }
-static bool leave_out_a_part(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, adds_to_another, &at)) return false;
+FAULT(leave_out_a_part) {
     e->instr[at.instr].n_in--;
     return true;
 }
@@ -142,9 +112,7 @@ static void move_sum(Edit *e, uint32_t v, uint64_t address) {
     edit_shift(e, v, address);
 }
 /* Everything is at its place, but it is another parameter's gradient. */
-static bool exchange_in_pack(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_pack, &at)) return false;
+FAULT(exchange_in_pack) {
     EditInstr *in = &e->instr[at.instr];
     uint32_t n = 0, a = 0, b = 0;
     for (uint32_t k = 0; k < in->n_in; k++)
@@ -162,9 +130,9 @@ static bool exchange_in_pack(Edit *e, Random *r) {
 
 /* Another parameter of the group that has the same shape; not in an evaluation, where this is
  * simply another model. */
-static bool view_another_parameter(Edit *e, Random *r) {
-    EditPlace at, other;
-    if (!pick_op(e, r, OP_view, &at) || !pick_alike(e, r, at, &other)) return false;
+FAULT(view_another_parameter) {
+    EditPlace other;
+    if (!pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     int64_t offset = e->instr[other.instr].row.attr.offset;
     if (e->program[at.program].kind == 1 || in->in[0] != e->instr[other.instr].in[0] ||
@@ -176,7 +144,7 @@ static bool view_another_parameter(Edit *e, Random *r) {
     return true;
 }
 
-static bool update_frozen(Edit *e, Random *r) {
+FAULT(update_frozen) {
     uint32_t group = random_below(r, (uint32_t)e->base->n_groups);
     PlanGroup *g = &e->group[group];
     if (!(g->flags & GROUP_TRAINABLE)) return false;
@@ -187,27 +155,26 @@ static bool update_frozen(Edit *e, Random *r) {
 }
 
 static bool is_step_call(const Edit *e, uint32_t k) { return e->call[k].kind == PLAN_STEP; }
-static bool other_program(Edit *e, Random *r) {
+FAULT(other_program) {
     uint32_t k = random_below(r, e->n_call), n = random_below(r, e->n_program);
     if (!is_step_call(e, k) || e->call[k].program == n) return false;
     e->call[k].program = n;
     return true;
 }
-static bool other_times(Edit *e, Random *r) {
+FAULT(other_times) {
     uint32_t k = random_below(r, e->n_call);
     if (!is_step_call(e, k)) return false;
     e->call[k].times += e->call[k].times > 1 && random_below(r, 2) ? -1 : 1;
     return true;
 }
-static bool no_call(Edit *e, Random *r) {
+FAULT(no_call) {
     uint32_t k = random_below(r, e->n_call);
     if (!is_step_call(e, k)) return false;
     e->call[k] = e->call[--e->n_call];
     return true;
 }
 
-static bool no_evaluation(Edit *e, Random *r) {
-    (void)r;
+FAULT(no_evaluation) {
     for (uint32_t k = 0; k < e->n_call && e->settings.eval_every; k++)
         if (!is_step_call(e, k)) {
             e->call[k] = e->call[--e->n_call];
@@ -215,15 +182,14 @@ static bool no_evaluation(Edit *e, Random *r) {
         }
     return false;
 }
-static bool evaluate_with_another(Edit *e, Random *r) {
+FAULT(evaluate_with_another) {
     uint32_t k = random_below(r, e->n_call), n = random_below(r, e->n_program);
     if (is_step_call(e, k) || e->call[k].program == n) return false;
     e->call[k].program = n;
     return true;
 }
 
-static bool other_exponent(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(other_exponent) {
     if (!pick_op(e, r, random_below(r, 2) ? OP_step_scale : OP_cross_entropy_both, &at))
         return false;
     e->instr[at.instr].row.attr.exponent++;
@@ -235,22 +201,17 @@ static bool keeps_metric(const Edit *e, uint32_t i) {
            (e->state[e->instr[i].row.attr.index].role == STATE_METRIC ||
             e->state[e->instr[i].row.attr.index].role == STATE_SCALE);
 }
-static bool metric_lost(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, keeps_metric, &at)) return false;
+FAULT(metric_lost) {
     edit_remove(e, at.program, at.at);
     return true;
 }
 
-static bool scale_of_another(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick_op(e, r, OP_step_scale, &at)) return false;
+FAULT(scale_of_another) {
     e->instr[at.instr].in[0] = e->instr[at.instr].in[1];
     return true;
 }
 
-static bool exchange_states(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(exchange_states) {
     if (!pick_op(e, r, update_op(e), &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     if (in->n_out < 2) return false;
@@ -276,8 +237,7 @@ static uint16_t any_collective(Random *r) {
 }
 
 /* One role issues two collectives of a communicator the other way round. */
-static bool swap_collectives(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(swap_collectives) {
     if (!pick_in_second(e, r, any_collective(r), &at)) return false;
     const EditProgram *p = &e->program[at.program];
     for (uint32_t i = at.at + 1; i < p->n; i++) {
@@ -292,13 +252,11 @@ static bool swap_collectives(Edit *e, Random *r) {
     return false;
 }
 
-static bool lone_all_reduce_missing(Edit *e, Random *r) {
-    EditPlace at;
-    return pick_in_second(e, r, OP_all_reduce, &at) && skip(e, at);
+FAULT(lone_all_reduce_missing) {
+    return pick_in_second(e, r, OP_all_reduce, &at) && skip(e, r, at);
 }
 
-static bool lone_collective_doubled(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(lone_collective_doubled) {
     if (!pick_in_second(e, r, any_collective(r), &at)) return false;
     uint32_t twin = edit_copy_instr(e, at.instr);
     for (uint32_t k = 0; k < e->instr[twin].n_out; k++)
@@ -308,8 +266,8 @@ static bool lone_collective_doubled(Edit *e, Random *r) {
     return true;
 }
 
-static bool lone_other_unit(Edit *e, Random *r) {
-    EditPlace at, other;
+FAULT(lone_other_unit) {
+    EditPlace other;
     if (!pick_in_second(e, r, any_collective(r), &at) || !pick_alike(e, r, at, &other))
         return false;
     Attrs *a = &e->instr[at.instr].row.attr, *b = &e->instr[other.instr].row.attr;
@@ -319,8 +277,7 @@ static bool lone_other_unit(Edit *e, Random *r) {
     return true;
 }
 
-static bool lone_metrics_exchanged(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(lone_metrics_exchanged) {
     if (!pick_in_second(e, r, OP_all_reduce, &at) || e->instr[at.instr].n_in < 2) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t v = in->in[0], out = in->out[0];
@@ -331,28 +288,25 @@ static bool lone_metrics_exchanged(Edit *e, Random *r) {
     return true;
 }
 
-static bool lone_times(Edit *e, Random *r) {
+FAULT(lone_times) {
     if (!edit_split_roles(e)) return false;
     e->call[e->n_call / 2 + random_below(r, e->n_call / 2)].times++;
     return true;
 }
 
-static bool lone_call_missing(Edit *e, Random *r) {
-    (void)r;
+FAULT(lone_call_missing) {
     if (!edit_split_roles(e)) return false;
     e->n_call--;
     return true;
 }
 
-static bool other_communicator(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(other_communicator) {
     if (!pick_op(e, r, any_collective(r), &at)) return false;
     e->instr[at.instr].row.attr.comm ^= 1;
     return true;
 }
 
-static bool other_order(Edit *e, Random *r) {
-    EditPlace at;
+FAULT(other_order) {
     if (!pick_op(e, r, any_collective(r), &at)) return false;
     e->instr[at.instr].row.stream =
         e->instr[at.instr].row.op == OP_unshard ? STREAM_REDUCE : STREAM_GATHER;
@@ -364,14 +318,14 @@ static bool other_order(Edit *e, Random *r) {
 
 static uint64_t some_bytes(Random *r) { return (uint64_t)PLAN_ALIGN << random_below(r, 8); }
 
-static bool arena_larger(Edit *e, Random *r) {
+FAULT(arena_larger) {
     uint64_t by = some_bytes(r);
     e->settings.arena_bytes += by;
     e->settings.workspace_offset = align_up(e->settings.arena_bytes, PLAN_ALIGN);
     for (int d = 0; d < DEVICE_KINDS; d++) e->settings.workspace_bytes[d] += by;
     return true;
 }
-static bool peak_wrong(Edit *e, Random *r) {
+FAULT(peak_wrong) {
     uint64_t *peak = &e->program[random_below(r, e->n_program)].peak, by = some_bytes(r);
     if (*peak + by <= e->settings.arena_bytes && random_below(r, 2))
         *peak += by;
@@ -379,7 +333,7 @@ static bool peak_wrong(Edit *e, Random *r) {
         *peak -= MIN(by, *peak);
     return true;
 }
-static bool workspace_wrong(Edit *e, Random *r) {
+FAULT(workspace_wrong) {
     uint64_t *bytes = &e->settings.workspace_bytes[random_below(r, DEVICE_KINDS)],
              by = some_bytes(r);
     if (*bytes - e->settings.workspace_offset >= by && random_below(r, 2))
@@ -388,13 +342,13 @@ static bool workspace_wrong(Edit *e, Random *r) {
         *bytes += by;
     return true;
 }
-static bool persistent_wrong(Edit *e, Random *r) {
+FAULT(persistent_wrong) {
     uint64_t by = some_bytes(r);
     if (e->settings.persistent_bytes + by > e->settings.arena_bytes) return false;
     e->settings.persistent_bytes += by;
     return true;
 }
-static bool host_wrong(Edit *e, Random *r) {
+FAULT(host_wrong) {
     uint64_t by = some_bytes(r);
     if (!e->settings.host_bytes) return false;
     e->settings.host_bytes += by;
@@ -411,12 +365,12 @@ static bool move_state(Edit *e, uint32_t state, uint64_t address) {
     e->state[state].address = address;
     return true;
 }
-static bool states_overlap(Edit *e, Random *r) {
+FAULT(states_overlap) {
     uint32_t n = (uint32_t)e->base->n_states, a = random_below(r, n), b = random_below(r, n);
     uint64_t end = e->state[b].address + (uint64_t)type_bytes(&e->state[a].type);
     return a != b && end <= e->settings.persistent_bytes && move_state(e, a, e->state[b].address);
 }
-static bool state_moved(Edit *e, Random *r) {
+FAULT(state_moved) {
     uint32_t a = random_below(r, (uint32_t)e->base->n_states);
     uint64_t address = e->state[a].address + PLAN_ALIGN;
     return address + (uint64_t)type_bytes(&e->state[a].type) <= e->settings.persistent_bytes &&
@@ -427,9 +381,7 @@ static bool has_loose_result(const Edit *e, uint32_t i) {
            edit_is_loose(e, e->instr[i].out[0]);
 }
 /* Every byte is allocated, but a program's peak says less. */
-static bool beyond_peak(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, has_loose_result, &at)) return false;
+FAULT(beyond_peak) {
     uint64_t peak = e->program[at.program].peak;
     edit_shift(e, e->instr[at.instr].out[0], align_up(peak, PLAN_ALIGN));
     edit_repair_peaks(e);
@@ -439,7 +391,7 @@ static bool beyond_peak(Edit *e, Random *r) {
 
 /* ---- 7: waiting in a circle ---- */
 
-static bool forward_edge(Edit *e, Random *r) {
+FAULT(forward_edge) {
     uint32_t k = random_below(r, e->n_program);
     const EditProgram *p = &e->program[k];
     if (p->n < 2) return false;
@@ -448,7 +400,7 @@ static bool forward_edge(Edit *e, Random *r) {
     edit_add_edge(e, p->list[i], p->list[j]);
     return true;
 }
-static bool own_stream_edge(Edit *e, Random *r) {
+FAULT(own_stream_edge) {
     uint32_t k = random_below(r, e->n_program);
     const EditProgram *p = &e->program[k];
     uint32_t i = random_below(r, p->n), j = random_below(r, p->n);
@@ -458,7 +410,7 @@ static bool own_stream_edge(Edit *e, Random *r) {
 }
 
 /* Two roles order a gather and a reduction against each other: each communicator alone is fine. */
-static bool cross_communicators(Edit *e, Random *r) {
+FAULT(cross_communicators) {
     if (!edit_split_roles(e)) return false;
     uint32_t half = e->n_program / 2, n = 0, program = 0, gather = 0, reduction = 0;
     for (uint32_t k = 0; k < half; k++) {
@@ -491,9 +443,7 @@ static bool is_backward_only(const Edit *e, uint32_t i) {
     const PlanInstr *in = &e->instr[i].row;
     return in->phase == PHASE_BACKWARD && !in->flags && in->op == OP_linear_grad_input;
 }
-static bool claims_to_repeat(Edit *e, Random *r) {
-    EditPlace at;
-    if (!pick(e, r, is_backward_only, &at)) return false;
+FAULT(claims_to_repeat) {
     e->instr[at.instr].row.flags = INSTR_RECOMPUTED;
     return true;
 }
@@ -506,69 +456,67 @@ static bool with_other_axes(Edit *e, Random *r, uint16_t op) {
     *axes = 1 + random_below(r, (1u << e->n_axis) - 1);
     return *axes != old;
 }
-static bool gather_over_other_axes(Edit *e, Random *r) { return with_other_axes(e, r, OP_unshard); }
-static bool scatter_over_other_axes(Edit *e, Random *r) {
-    return with_other_axes(e, r, OP_reduce_scatter);
-}
-static bool sum_over_other_axes(Edit *e, Random *r) { return with_other_axes(e, r, OP_all_reduce); }
+FAULT(gather_over_other_axes) { return with_other_axes(e, r, OP_unshard); }
+FAULT(scatter_over_other_axes) { return with_other_axes(e, r, OP_reduce_scatter); }
+FAULT(sum_over_other_axes) { return with_other_axes(e, r, OP_all_reduce); }
 
 const Fault sum_faults[] = {
-    {"say that a gradient repeats forward", 4, 1, claims_to_repeat},
-    {"no all-reduce", 4, 2, no_all_reduce},
-    {"gather over other axes", 3, 4, gather_over_other_axes},
-    {"scatter over other axes", 4, 6, scatter_over_other_axes},
-    {"sum over other axes", 4, 6, sum_over_other_axes},
-    {"leave out a micro-batch", 4, 2, no_sum},
-    {"leave out a part of loss or norm", 4, 2, no_metric_sum},
-    {"all-reduce twice", 4, 2, all_reduce_twice},
-    {"add a micro-batch twice", 4, 2, sum_twice},
-    {"add a part of loss or norm twice", 4, 2, metric_twice},
-    {"update twice", 4, 2, update_twice},
-    {"update never", 4, 2, update_never},
-    {"exchange the gradients of two groups", 4, 2, exchange_gradients},
-    {"exchange what is reduced", 4, 2, exchange_reduced},
-    {"reduce the gradient of another group", 4, 2, reduce_another},
-    {"exchange what norms are taken of", 4, 2, exchange_norms},
-    {"name another group", 4, 3, as_another_group},
-    {"update another group", 4, 2, update_as_another_group},
-    {"update with another value", 4, 2, update_without_reduction},
-    {"leave out a part of a gradient", 4, 3, leave_out_a_part},
-    {"exchange two parameters' gradients", 4, 3, exchange_in_pack},
-    {"view another parameter", 4, 6, view_another_parameter},
-    {"update a frozen group", 4, 2, update_frozen},
-    {"call another program", 4, 2, other_program},
-    {"call a program once more or less", 4, 2, other_times},
-    {"leave out a call", 4, 1, no_call},
-    {"leave out the evaluation", 4, 1, no_evaluation},
-    {"evaluate with another program", 4, 2, evaluate_with_another},
-    {"take out another power of two", 4, 1, other_exponent},
-    {"do not keep a metric", 4, 2, metric_lost},
-    {"take the norm for the loss", 4, 1, scale_of_another},
-    {"exchange parameters and moments", 4, 2, exchange_states},
-    {"two collectives the other way round in one role", 5, 4, swap_collectives},
-    {"no all-reduce in one role", 5, 2, lone_all_reduce_missing},
-    {"a collective twice in one role", 5, 2, lone_collective_doubled},
-    {"a collective of another unit in one role", 5, 3, lone_other_unit},
-    {"exchange two sums in one role", 5, 1, lone_metrics_exchanged},
-    {"more calls in one role", 5, 1, lone_times},
-    {"fewer calls in one role", 5, 1, lone_call_missing},
-    {"use the other communicator", 5, 3, other_communicator},
-    {"a collective on another stream", 5, 3, other_order},
-    {"two states in one place", 6, 2, states_overlap},
-    {"move a state", 6, 2, state_moved},
-    {"a value beyond its program's peak", 6, 2, beyond_peak},
-    {"an edge from a later instruction", 7, 4, forward_edge},
-    {"an edge on its own stream", 7, 2, own_stream_edge},
-    {"a cycle over two communicators", 7, 4, cross_communicators},
+    {"say that a gradient repeats forward", 4, 1, claims_to_repeat, .at = is_backward_only},
+    {"no all-reduce", 4, 2, skip, .op = OP_all_reduce},
+    {"gather over other axes", 3, 4, .plant = gather_over_other_axes},
+    {"scatter over other axes", 4, 6, .plant = scatter_over_other_axes},
+    {"sum over other axes", 4, 6, .plant = sum_over_other_axes},
+    {"leave out a micro-batch", 4, 2, skip, .op = OP_accumulate},
+    {"leave out a part of loss or norm", 4, 2, skip, .op = OP_metric_add},
+    {"all-reduce twice", 4, 2, twice, .op = OP_all_reduce},
+    {"add a micro-batch twice", 4, 2, twice, .op = OP_accumulate},
+    {"add a part of loss or norm twice", 4, 2, twice, .op = OP_metric_add},
+    {"update twice", 4, 2, .plant = update_twice},
+    {"update never", 4, 2, .plant = update_never},
+    {"exchange the gradients of two groups", 4, 2, .plant = exchange_gradients},
+    {"exchange what is reduced", 4, 2, exchange_first, .op = OP_reduce_scatter},
+    {"reduce the gradient of another group", 4, 2, reduce_another, .op = OP_reduce_scatter},
+    {"exchange what norms are taken of", 4, 2, exchange_first, .op = OP_grad_norm},
+    {"name another group", 4, 3, .plant = as_another_group},
+    {"update another group", 4, 2, .plant = update_as_another_group},
+    {"update with another value", 4, 2, .plant = update_without_reduction},
+    {"leave out a part of a gradient", 4, 3, leave_out_a_part, .at = adds_to_another},
+    {"exchange two parameters' gradients", 4, 3, exchange_in_pack, .op = OP_pack},
+    {"view another parameter", 4, 6, view_another_parameter, .op = OP_view},
+    {"update a frozen group", 4, 2, .plant = update_frozen},
+    {"call another program", 4, 2, .plant = other_program},
+    {"call a program once more or less", 4, 2, .plant = other_times},
+    {"leave out a call", 4, 1, .plant = no_call},
+    {"leave out the evaluation", 4, 1, .plant = no_evaluation},
+    {"evaluate with another program", 4, 2, .plant = evaluate_with_another},
+    {"take out another power of two", 4, 1, .plant = other_exponent},
+    {"do not keep a metric", 4, 2, metric_lost, .at = keeps_metric},
+    {"take the norm for the loss", 4, 1, scale_of_another, .op = OP_step_scale},
+    {"exchange parameters and moments", 4, 2, .plant = exchange_states},
+    {"two collectives the other way round in one role", 5, 4, .plant = swap_collectives},
+    {"no all-reduce in one role", 5, 2, .plant = lone_all_reduce_missing},
+    {"a collective twice in one role", 5, 2, .plant = lone_collective_doubled},
+    {"a collective of another unit in one role", 5, 3, .plant = lone_other_unit},
+    {"exchange two sums in one role", 5, 1, .plant = lone_metrics_exchanged},
+    {"more calls in one role", 5, 1, .plant = lone_times},
+    {"fewer calls in one role", 5, 1, .plant = lone_call_missing},
+    {"use the other communicator", 5, 3, .plant = other_communicator},
+    {"a collective on another stream", 5, 3, .plant = other_order},
+    {"two states in one place", 6, 2, .plant = states_overlap},
+    {"move a state", 6, 2, .plant = state_moved},
+    {"a value beyond its program's peak", 6, 2, beyond_peak, .at = has_loose_result},
+    {"an edge from a later instruction", 7, 4, .plant = forward_edge},
+    {"an edge on its own stream", 7, 2, .plant = own_stream_edge},
+    {"a cycle over two communicators", 7, 4, .plant = cross_communicators},
 };
 const uint32_t n_sum_faults = ARRAY_LEN(sum_faults);
 
 /* Too large is as wrong as too small. */
 const Fault size_faults[] = {
-    {"an arena that is too large", 6, 2, arena_larger},
-    {"a wrong peak of a program", 6, 2, peak_wrong},
-    {"a wrong size of workspace", 6, 2, workspace_wrong},
-    {"a wrong size of the states", 6, 2, persistent_wrong},
-    {"a wrong size of host memory", 6, 2, host_wrong},
+    {"an arena that is too large", 6, 2, .plant = arena_larger},
+    {"a wrong peak of a program", 6, 2, .plant = peak_wrong},
+    {"a wrong size of workspace", 6, 2, .plant = workspace_wrong},
+    {"a wrong size of the states", 6, 2, .plant = persistent_wrong},
+    {"a wrong size of host memory", 6, 2, .plant = host_wrong},
 };
 const uint32_t n_size_faults = ARRAY_LEN(size_faults);
