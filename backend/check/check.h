@@ -10,6 +10,8 @@
 #ifndef FSDPC_CHECK_H
 #define FSDPC_CHECK_H
 
+#include <setjmp.h>
+
 #include "cut.h"
 #include "op.h"
 #include "plan.h"
@@ -39,6 +41,7 @@ typedef struct Check {
     int level_axis[CHECK_LEVELS];
     int64_t level_parts[CHECK_LEVELS]; /* its ranks */
     PlanFault *fault;
+    jmp_buf end; /* where check_stop goes */
     PlanCheckResult *result;
     Arena *arena; /* until the check ends */
     /* by instruction of the whole plan */
@@ -77,8 +80,15 @@ typedef struct Check {
 } Check;
 
 /* check_common.c */
-/* Files a fault and returns EXIT_CORRUPT. rule is "1a" for check-1a. */
-int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...)
+/* Files a fault, of which a proof may still find that it is none, and returns EXIT_CORRUPT. rule is
+ * "1a" for check-1a. */
+int check_note(Check *c, const char *rule, uint64_t instr, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Ends the check: the plan has the fault that was filed last. What proofs allocate is in
+ * Check.arena. */
+_Noreturn void check_stop(Check *c);
+/* Both. */
+_Noreturn void check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 uint32_t check_in(const Check *c, uint64_t instr, uint32_t k); /* value number of operand k */
 uint32_t check_out(const Check *c, uint64_t instr, uint32_t k);
@@ -116,15 +126,15 @@ bool check_all_before(const Check *c, uint32_t root, uint64_t instr);
 int plan_check_rules(const Plan *p, uint32_t rules, PlanFault *fault);
 
 /* check_order.c: rules 1 and 3 of one program */
-int check_reads(Check *c, uint32_t program);
-int check_unsharded(Check *c, uint32_t program);
-int check_kept(Check *c, uint32_t role); /* rule 3 over the calls of a role */
+void check_reads(Check *c, uint32_t program);
+void check_unsharded(Check *c, uint32_t program);
+void check_kept(Check *c, uint32_t role); /* rule 3 over the calls of a role */
 /* The row of params that the instruction makes of a flat value, in the dtype in which it is read,
  * or -1: a view, a copy out of it, or the cast of a view of the master. */
 int64_t check_param_shown(const Check *c, uint64_t instr);
-int check_overlaps(Check *c, uint32_t program); /* check_memory.c: rule 2 of one program */
+void check_overlaps(Check *c, uint32_t program); /* check_memory.c: rule 2 of one program */
 /* check_peak.c: rule 6 of the plan; scratch memory that an instruction may use on a device */
-int check_peak(Check *c);
+void check_peak(Check *c);
 uint64_t check_workspace(const Check *c, uint64_t instr, int device);
 /* check_sweep.c: range k is what holder k has of the memory; holders are in the order in which they
  * come. `before` and `after` both have address `at`, which nobody between them has. */
@@ -136,23 +146,23 @@ void check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeetin
 /* check_overwrite.c: may instruction i write result j over its operand k? */
 bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j);
 /* check_placement.c: rule 10 of one program */
-int check_placements(Check *c, const PlanProgram *pr);
+void check_placements(Check *c, const PlanProgram *pr);
 /* check_terms.c: what attributes are on whole types, if they count entries of that dimension. */
 void check_whole_attrs(const Check *c, uint64_t i, uint16_t op, Attrs *a);
 void check_whole_step(const Check *c, uint64_t i, FormulaStep *step);
 /* check_gradients.c: rule 4 of one role's step */
-int check_gradients(Check *c, uint32_t role);
-int check_samples(Check *c);    /* before it: finds Check.samples */
-int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trains */
+void check_gradients(Check *c, uint32_t role);
+void check_samples(Check *c);    /* before it: finds Check.samples */
+void check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trains */
 /* check_saves.c: rule 9 of the plan: what is written beside a step */
-int check_saves(Check *c);
+void check_saves(Check *c);
 /* check_constants.c: rule 4 of the plan: optimizer and settings agree */
-int check_constants(Check *c);
+void check_constants(Check *c);
 /* check_model.c: rule 8 of the plan; after rule 4, which says what each loss and metric is. */
-int check_model(Check *c);
+void check_model(Check *c);
 /* check_dtypes.c: rule 8, of the dtypes of values; after rule 1: results come after operands */
-int check_dtypes(Check *c);
-int check_facts(Check *c); /* check_facts.c: the same of the tables */
+void check_dtypes(Check *c);
+void check_facts(Check *c); /* check_facts.c: the same of the tables */
 /* check_terms.c: what values stand for. A Part is an instruction, or one of the ops that a fused
  * instruction stands for. Its values are those of the plan; after them, from Check.inner[i] on, is
  * what exists only inside of instruction i. */
@@ -242,18 +252,18 @@ uint32_t check_gradient_result(const Contribution *u);
 uint32_t check_gradient_args(const Part *part, const GradientForm *f);
 Attrs check_gradient_attrs(const Check *c, const Contribution *u);
 /* check_backward.c: rule 4 of one program: what is repeated is what forward computes */
-int check_recomputed(Check *c, const PlanProgram *pr);
+void check_recomputed(Check *c, const PlanProgram *pr);
 /* check_backward.c: rule 4 of one program: gradients are those of the loss */
-int check_backward(Check *c, const PlanProgram *pr);
+void check_backward(Check *c, const PlanProgram *pr);
 /* check_blame.c: which instruction is why the pack's operand is not the parameter's gradient */
-int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value);
+void check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value);
 /* check_stages.c: of a pipeline. Programs of a kind are pieces of one that computes the whole
  * model: rule 5 of each. */
 uint32_t check_whole_programs(const Check *c, PlanProgram *whole); /* [n_programs]; how many */
-int check_link(Check *c, uint32_t *operands); /* what pieces read, as other pieces make it */
-int check_calls(Check *c);                    /* rules 5, 7 and 10 of the calls of a step */
+void check_link(Check *c, uint32_t *operands); /* what pieces read, as other pieces make it */
+void check_calls(Check *c);                    /* rules 5, 7 and 10 of the calls of a step */
 /* check_collectives.c: rules 5 and 7 of the plan */
-int check_cycles(Check *c);
-int check_collectives(Check *c);
+void check_cycles(Check *c);
+void check_collectives(Check *c);
 
 #endif

@@ -64,7 +64,7 @@ static bool is_pack(const PlanInstr *in) { return in->op == OP_pack || in->op ==
 
 /* Of a parameter that several stages read each packs a part: they are taken away from the whole, of
  * which nothing must be left. */
-static int check_pack(Backward *s, uint64_t i, bool take) {
+static void check_pack(Backward *s, uint64_t i, bool take) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     const PlanGroup *g = &p->groups[in->attr.group];
@@ -73,9 +73,8 @@ static int check_pack(Backward *s, uint64_t i, bool take) {
         if (take)
             s->of_param[param] -= s->c->number[check_in(s->c, i, k)];
         else if (s->of_param[param])
-            return check_blame(s, i, param, check_in(s->c, i, k));
+            check_blame(s, i, param, check_in(s->c, i, k));
     }
-    return 0;
 }
 
 static bool has_backward(const Plan *p, const PlanProgram *pr) {
@@ -84,29 +83,25 @@ static bool has_backward(const Plan *p, const PlanProgram *pr) {
     return false;
 }
 
-int check_backward(Check *c, const PlanProgram *pr) {
+void check_backward(Check *c, const PlanProgram *pr) {
     const Plan *p = c->p;
-    if (!has_backward(p, pr)) return 0;
+    if (!has_backward(p, pr)) return;
     Backward s = {.c = c, .program = pr};
     uint64_t values = check_room(c);
-    Arena *a = arena_new();
+    Arena *a = c->arena;
     s.param = arena_alloc(a, (p->n_instrs + 1) * sizeof *s.param);
     s.wanted = arena_alloc(a, values);
     s.reached = arena_alloc(a, values);
     s.gradient = arena_alloc(a, values * sizeof *s.gradient);
     s.of_param = arena_alloc(a, (p->n_params + 1) * sizeof *s.of_param);
-    int status = 0;
     c->result->parameters = 0;
     for (uint32_t k = 0; k < p->n_params; k++)
         c->result->parameters += !(p->params[k].flags & PARAM_FROZEN);
     check_index_forms(&s);
     add_up(&s, pr);
-    for (int take = 1; !status && take >= 0; take--)
-        for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr;
-             i++)
-            if (is_pack(&p->instrs[i])) status = check_pack(&s, i, take);
-    arena_free(a);
-    return status;
+    for (int take = 1; take >= 0; take--)
+        for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+            if (is_pack(&p->instrs[i])) check_pack(&s, i, take);
 }
 
 /* ---- recomputation ----
@@ -138,14 +133,13 @@ static void put_forward(const Check *c, Numbers *n, uint64_t i) {
         }
 }
 
-static int check_repeated(Check *c, const Numbers *n, uint64_t i) {
+static void check_repeated(Check *c, const Numbers *n, uint64_t i) {
     for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
         if (*find_number(n, c->number[check_out(c, i, k)]) != c->number[check_out(c, i, k)])
-            return check_fail(c, "4k", i, "does not recompute any instruction of forward");
-    return 0;
+            check_fail(c, "4k", i, "does not recompute any instruction of forward");
 }
 
-int check_recomputed(Check *c, const PlanProgram *pr) {
+void check_recomputed(Check *c, const PlanProgram *pr) {
     const Plan *p = c->p;
     uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, values = 1;
     bool any = false;
@@ -153,16 +147,12 @@ int check_recomputed(Check *c, const PlanProgram *pr) {
         any |= p->instrs[i].flags & INSTR_RECOMPUTED;
         values += p->instrs[i].n_out + 2 * (uint64_t)CHECK_PARTS;
     }
-    if (!any) return 0;
+    if (!any) return;
     Numbers n = {.mask = 1};
     while (n.mask < values) n.mask = 2 * n.mask + 1;
-    Arena *a = arena_new();
-    n.at = arena_alloc(a, (n.mask + 1) * sizeof *n.at);
-    int status = 0;
+    n.at = arena_alloc(c->arena, (n.mask + 1) * sizeof *n.at);
     for (uint64_t i = pr->first_instr; i < end; i++)
         if (p->instrs[i].phase == PHASE_FORWARD) put_forward(c, &n, i);
-    for (uint64_t i = pr->first_instr; !status && i < end; i++)
-        if (p->instrs[i].flags & INSTR_RECOMPUTED) status = check_repeated(c, &n, i);
-    arena_free(a);
-    return status;
+    for (uint64_t i = pr->first_instr; i < end; i++)
+        if (p->instrs[i].flags & INSTR_RECOMPUTED) check_repeated(c, &n, i);
 }

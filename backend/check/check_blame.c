@@ -144,22 +144,22 @@ static const char *target_name(const Blame *b, char *room, size_t size) {
     return room;
 }
 
-static int blame_leaf(const Blame *b, const Leaf *l) {
+static void blame_leaf(const Blame *b, const Leaf *l) {
     char room[256];
     Part part;
     uint32_t result;
     uint64_t i = made_by(b->s->c, l->value, &part, &result);
-    return check_fail(
+    check_fail(
         b->s->c, "4i", b->at,
         "%s includes instruction %llu (%s), which is not the gradient of any op that reads it",
         target_name(b, room, sizeof room), (Llu)i, op_info[part.op].name);
 }
 
-static int blame_use(const Blame *b, const Use *u) {
+static void blame_use(const Blame *b, const Use *u) {
     char room[256];
-    return check_fail(
-        b->s->c, "4j", b->at, "%s lacks the term that comes from its reader, instruction %llu (%s)",
-        target_name(b, room, sizeof room), (Llu)u->u.instr, op_info[u->u.part.op].name);
+    check_fail(b->s->c, "4j", b->at,
+               "%s lacks the term that comes from its reader, instruction %llu (%s)",
+               target_name(b, room, sizeof room), (Llu)u->u.instr, op_info[u->u.part.op].name);
 }
 
 /* The first attribute that differs; ATTR_COUNT: none. */
@@ -178,34 +178,32 @@ static void attr_text(const Check *c, const Attrs *a, uint32_t bit, char *room, 
     buf_free(&text);
 }
 
-static int blame_attr(const Blame *b, uint64_t i, const Attrs *found, const Use *u,
-                      const Attrs *expected, uint32_t bit) {
+static void blame_attr(const Blame *b, uint64_t i, const Attrs *found, const Use *u,
+                       const Attrs *expected, uint32_t bit) {
     const Check *c = b->s->c;
     char room[2][64];
     attr_text(c, found, bit, room[0], sizeof room[0]);
     attr_text(c, expected, bit, room[1], sizeof room[1]);
-    return check_fail(b->s->c, "4n", i,
-                      "has %s, where the gradient of instruction %llu (%s) needs %s", room[0],
-                      (Llu)u->u.instr, op_info[u->u.part.op].name, room[1]);
+    check_fail(b->s->c, "4n", i, "has %s, where the gradient of instruction %llu (%s) needs %s",
+               room[0], (Llu)u->u.instr, op_info[u->u.part.op].name, room[1]);
 }
 
-/* Part `part` of instruction i should be the gradient op of a contribution, and is not. 0: it reads
- * a gradient that is wrong, which must be examined next. */
-static int compare_contribution(Blame *b, const Use *u, uint64_t i, const Part *part) {
+/* Part `part` of instruction i should be the gradient op of a contribution, and is not. Returns
+ * if it reads a gradient that is wrong, which must be examined next. */
+static void compare_contribution(Blame *b, const Use *u, uint64_t i, const Part *part) {
     Check *c = b->s->c;
     const GradientForm *f = u->u.form;
     Attrs expected = check_gradient_attrs(c, &u->u), found = check_part_attrs(c, i, part);
     uint32_t bit = other_attr(part->op, &expected, &found), v;
-    if (bit < ATTR_COUNT) return blame_attr(b, i, &found, u, &expected, bit);
+    if (bit < ATTR_COUNT) blame_attr(b, i, &found, u, &expected, bit);
     uint32_t n = MIN(part->n_in, check_gradient_args(&u->u.part, f));
     for (uint32_t k = 0; k < n; k++) {
         if (!check_gradient_arg(&u->u.part, f, k, &v) &&
             c->number[v] != c->number[check_part_in(part, k)])
-            return check_fail(c, "4l", i,
-                              "reads value %u as operand %u, where instruction %llu (%s) has value "
-                              "%u",
-                              check_part_in(part, k), k, (Llu)u->u.instr,
-                              op_info[u->u.part.op].name, v);
+            check_fail(c, "4l", i,
+                       "reads value %u as operand %u, where instruction %llu (%s) has value "
+                       "%u",
+                       check_part_in(part, k), k, (Llu)u->u.instr, op_info[u->u.part.op].name, v);
     }
     for (uint32_t k = 0; k < n; k++)
         if (check_gradient_arg(&u->u.part, f, k, &v) &&
@@ -219,62 +217,61 @@ static int compare_contribution(Blame *b, const Use *u, uint64_t i, const Part *
                          .use = b->use,
                          .leaf = b->leaf,
                          .room = b->room};
-            return 0;
+            return;
         }
-    return blame_use(b, u);
+    blame_use(b, u);
 }
 
-/* The leaf stands where the contribution of `u` should. Reports how they differ; or returns 0 with
+/* The leaf stands where the contribution of `u` should. Reports how they differ; or returns with
  * the wrong gradient that the leaf is made from in `b`, which must be examined next. */
-static int compare_leaf(Blame *b, const Use *u, const Leaf *l) {
+static void compare_leaf(Blame *b, const Use *u, const Leaf *l) {
     const Check *c = b->s->c;
     Part part;
     uint32_t result, v = l->value;
     uint64_t i = made_by(c, v, &part, &result);
     const GradientForm *f = u->u.form;
     if (check_is_summed(b->s, &u->u)) {
-        if (part.op != check_sum_op(b->s, &u->u)) return blame_use(b, u);
+        if (part.op != check_sum_op(b->s, &u->u)) blame_use(b, u);
         v = check_part_in(&part, 0);
         if (f->gradient == OP_COUNT) {
             b->at = i;
             b->sum = v;
             b->param = -1;
             b->target = check_part_out(&u->u.part, 0);
-            return b->s->gradient[b->target] == c->number[v] ? blame_use(b, u) : 0;
+            if (b->s->gradient[b->target] == c->number[v]) blame_use(b, u);
+            return;
         }
         i = made_by(c, v, &part, &result);
     }
-    return part.op == f->gradient ? compare_contribution(b, u, i, &part) : blame_use(b, u);
+    if (part.op != f->gradient) blame_use(b, u);
+    compare_contribution(b, u, i, &part);
 }
 
-/* One round; 0: continue with another sum. */
-static int blame_sum(Blame *b) {
+/* One round; where it returns, another sum is to be examined. */
+static void blame_sum(Blame *b) {
     find_uses(b);
     find_leaves(b);
     pair_off(b);
     for (uint32_t k = 0; k < b->n_use; k++)
         for (uint32_t j = 0; j < b->n_leaf && !b->use[k].found; j++)
-            if (!b->leaf[j].found && stands_for(b, k, j))
-                return compare_leaf(b, &b->use[k], &b->leaf[j]);
+            if (!b->leaf[j].found && stands_for(b, k, j)) {
+                compare_leaf(b, &b->use[k], &b->leaf[j]);
+                return;
+            }
     for (uint32_t k = 0; k < b->n_use; k++)
-        if (!b->use[k].found) return blame_use(b, &b->use[k]);
+        if (!b->use[k].found) blame_use(b, &b->use[k]);
     for (uint32_t j = 0; j < b->n_leaf; j++)
-        if (!b->leaf[j].found) return blame_leaf(b, &b->leaf[j]);
-    return check_fail(b->s->c, "4i", b->at, "value %u is not the sum that the gradient must be",
-                      b->sum);
+        if (!b->leaf[j].found) blame_leaf(b, &b->leaf[j]);
+    check_fail(b->s->c, "4i", b->at, "value %u is not the sum that the gradient must be", b->sum);
 }
 
-int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value) {
+void check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value) {
     const Plan *p = s->c->p;
     Blame b = {.s = s, .at = pack, .sum = value, .param = param};
-    Arena *a = arena_new();
+    Arena *a = s->c->arena;
     b.room = (uint32_t)p->n_operands + 8;
     b.times = arena_alloc(a, check_room(s->c) * sizeof *b.times);
     b.use = arena_alloc(a, b.room * sizeof *b.use);
     b.leaf = arena_alloc(a, b.room * sizeof *b.leaf);
-    int status;
-    do status = blame_sum(&b);
-    while (!status);
-    arena_free(a);
-    return status;
+    for (;;) blame_sum(&b);
 }

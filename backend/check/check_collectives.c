@@ -28,16 +28,15 @@ static int comm_of(const PlanInstr *in) {
 
 /* ---- 7 ---- */
 
-static int check_edges_backwards(Check *c) {
+static void check_edges_backwards(Check *c) {
     const Plan *p = c->p;
     for (uint64_t i = 0; i < p->n_instrs; i++)
         for (uint32_t k = 0; k < p->instrs[i].n_edge; k++) {
             uint32_t e = p->edges[p->instrs[i].first_edge + k];
             if (e >= i || p->instrs[e].stream == p->instrs[i].stream)
-                return check_fail(c, "7a", i, "waits for instruction %u, which is %s", e,
-                                  e >= i ? "issued later" : "on its own stream");
+                check_fail(c, "7a", i, "waits for instruction %u, which is %s", e,
+                           e >= i ? "issued later" : "on its own stream");
         }
-    return 0;
 }
 
 /* One graph over the programs that the roles run in the same call. */
@@ -128,7 +127,7 @@ static void match_collectives(Union *u, Arena *a) {
     }
 }
 
-static int find_cycle(Union *u, Arena *a) {
+static void find_cycle(Union *u, Arena *a) {
     uint32_t *queue = arena_alloc(a, ((size_t)u->n_nodes + 1) * sizeof *queue);
     u->arc = arena_alloc(a, (u->n_arcs + 1) * sizeof *u->arc);
     for (uint32_t n = 0; n < u->n_nodes; n++) u->start[n + 1] += u->start[n];
@@ -146,19 +145,18 @@ static int find_cycle(Union *u, Arena *a) {
         for (uint32_t k = u->start[n]; k < u->start[n + 1]; k++)
             if (--u->waits[u->arc[k]] == 0) queue[tail++] = u->arc[k];
     }
-    if (tail == nodes) return 0;
+    if (tail == nodes) return;
     uint32_t stuck = 0;
     while (u->same[stuck] != stuck || !u->waits[stuck]) stuck++;
-    return check_fail(
-        u->c, "7b", node_instr(u, stuck),
-        "waits for itself: streams, edges and matched collectives form a cycle through "
-        "it (%u instructions never start)",
-        nodes - tail);
+    check_fail(u->c, "7b", node_instr(u, stuck),
+               "waits for itself: streams, edges and matched collectives form a cycle through "
+               "it (%u instructions never start)",
+               nodes - tail);
 }
 
-static int check_union(Check *c, const PlanProgram **program, uint32_t n) {
+static void check_union(Check *c, const PlanProgram **program, uint32_t n) {
     Union u = {.c = c, .n_programs = n, .program = program};
-    Arena *a = arena_new();
+    Arena *a = c->arena;
     u.first = arena_alloc(a, ((size_t)n + 1) * sizeof *u.first);
     for (uint32_t r = 0; r < n; r++) {
         u.first[r] = u.n_nodes;
@@ -169,9 +167,7 @@ static int check_union(Check *c, const PlanProgram **program, uint32_t n) {
     u.start = arena_alloc(a, ((size_t)u.n_nodes + 2) * sizeof *u.start);
     match_collectives(&u, a);
     each_arc(&u, count_arc);
-    int status = find_cycle(&u, a);
-    arena_free(a);
-    return status;
+    find_cycle(&u, a);
 }
 
 /* The k-th call of a kind that role r makes; NULL after the last. */
@@ -181,79 +177,73 @@ static const PlanCall *nth_call(const Plan *p, uint32_t role, uint32_t kind, uin
     return NULL;
 }
 
-int check_cycles(Check *c) {
+void check_cycles(Check *c) {
     const Plan *p = c->p;
     const PlanProgram **program = arena_array(c->arena, const PlanProgram *, p->n_roles + 1);
-    int status = 0;
-    for (uint32_t k = 0; c->stages && !status && k < p->n_programs; k++) {
+    for (uint32_t k = 0; c->stages && k < p->n_programs; k++) {
         program[0] = &p->programs[k];
-        status = check_union(c, program, 1);
+        check_union(c, program, 1);
     }
-    for (uint32_t kind = PLAN_STEP; !c->stages && !status && kind <= PLAN_EVALUATION; kind++)
-        for (uint32_t k = 0; !status; k++) {
-            uint32_t n = 0;
+    for (uint32_t kind = PLAN_STEP; !c->stages && kind <= PLAN_EVALUATION; kind++)
+        for (uint32_t k = 0, n = 1; n; k++) {
+            n = 0;
             for (uint32_t r = 0; r < p->n_roles; r++) {
                 const PlanCall *call = nth_call(p, r, kind, k);
                 if (call) program[n++] = &p->programs[call->program];
             }
-            if (n == 0) break;
-            status = check_union(c, program, n);
+            check_union(c, program, n);
         }
-    return status ? status : check_edges_backwards(c);
+    check_edges_backwards(c);
 }
 
 /* ---- 5 ---- */
 
-static int check_sizes(Check *c, uint64_t i) {
+static void check_sizes(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     if (in->attr.axes < 1 || in->attr.axes > mesh_all_axes(&c->mesh))
-        return check_fail(c, "5c", i, "axes %#llx are not axes of the mesh", (Llu)in->attr.axes);
+        check_fail(c, "5c", i, "axes %#llx are not axes of the mesh", (Llu)in->attr.axes);
     CommPurpose purpose = in->op == OP_unshard ? COMM_GATHER : COMM_REDUCE;
     if (in->attr.comm != (int64_t)purpose)
-        return check_fail(c, "5c", i, "uses the %s communicator",
-                          in->attr.comm == COMM_GATHER ? "gather" : "reduce");
+        check_fail(c, "5c", i, "uses the %s communicator",
+                   in->attr.comm == COMM_GATHER ? "gather" : "reduce");
     int64_t ranks = check_ranks(c, (AxisSet)in->attr.axes);
     if (in->n_in < in->n_out)
-        return check_fail(c, "5d", i, "has %u results for %u operands", in->n_out, in->n_in);
+        check_fail(c, "5d", i, "has %u results for %u operands", in->n_out, in->n_in);
     for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
         bool gathers = op_gathers((OpKind)in->op);
         const Type *full = gathers ? b : a, *shard = gathers ? a : b;
         if (full->dtype != shard->dtype || check_elements(full) != ranks * check_elements(shard))
-            return check_fail(
-                c, "5d", i,
-                "pair %u: %lld elements do not match %lld elements for each of %lld ranks", k,
-                (long long)check_elements(full), (long long)check_elements(shard),
-                (long long)ranks);
+            check_fail(c, "5d", i,
+                       "pair %u: %lld elements do not match %lld elements for each of %lld ranks",
+                       k, (long long)check_elements(full), (long long)check_elements(shard),
+                       (long long)ranks);
     }
     for (uint32_t k = 0; k < in->n_out && in->op == OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
         if (a->dtype != b->dtype || check_elements(a) != check_elements(b))
-            return check_fail(c, "5d", i, "result %u differs from its operand in size", k);
+            check_fail(c, "5d", i, "result %u differs from its operand in size", k);
     }
-    return 0;
 }
 
-static int check_program(Check *c, const PlanProgram *pr) {
+static void check_program(Check *c, const PlanProgram *pr) {
     uint64_t last[COMMS];
     for (int k = 0; k < COMMS; k++) last[k] = NO_INSTR;
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
         if (!check_is_collective(c, i)) continue;
-        int status = check_sizes(c, i);
+        check_sizes(c, i);
         c->result->collectives++;
-        if (status) return status;
         uint64_t *before = &last[comm_of(&c->p->instrs[i])];
         if (*before != NO_INSTR && !check_before(c, *before, i))
-            return check_fail(c, "5b", i,
-                              "is not ordered after instruction %llu, which uses the same "
-                              "communicator",
-                              (Llu)*before);
+            check_fail(c, "5b", i,
+                       "is not ordered after instruction %llu, which uses the same "
+                       "communicator",
+                       (Llu)*before);
         *before = i;
     }
-    return 0;
 }
 
 /* What tells one sum from another that an all-reduce adds up: the op that began the sum (a state
@@ -307,23 +297,22 @@ static bool next_collective(const Check *c, const PlanProgram *pr, uint64_t *i, 
     return *i < pr->first_instr + (uint64_t)pr->n_instr;
 }
 
-static int compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b) {
+static void compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b) {
     for (int comm = 0; comm < COMMS; comm++) {
         uint64_t i = a->first_instr, j = b->first_instr;
         for (;; i++, j++) {
             bool more = next_collective(c, a, &i, comm), other = next_collective(c, b, &j, comm);
             if (!more && !other) break;
             if (more != other)
-                return check_fail(c, "5a", more ? i : j,
-                                  "has no counterpart in the program of another role");
+                check_fail(c, "5a", more ? i : j,
+                           "has no counterpart in the program of another role");
             if (!same_collective(c, i, j))
-                return check_fail(
+                check_fail(
                     c, "5a", j,
                     "meets instruction %llu of another role, which is a different collective",
                     (Llu)i);
         }
     }
-    return 0;
 }
 
 /* ---- 5, of a pipeline: roles meet only where sums are over all of them ---- */
@@ -365,64 +354,57 @@ static bool next_sum(const Check *c, uint32_t kind, uint32_t role, uint32_t *k, 
     return false;
 }
 
-static int compare_sums(Check *c, uint32_t kind, uint32_t role) {
+static void compare_sums(Check *c, uint32_t kind, uint32_t role) {
     uint32_t k = 0, n = 0;
     uint64_t i = 0, j = 0;
     for (;; i++, j++) {
         bool more = next_sum(c, kind, 0, &k, &i), other = next_sum(c, kind, role, &n, &j);
-        if (!more && !other) return 0;
+        if (!more && !other) return;
         if (more != other || !same_sums(c, i, j))
-            return check_fail(c, "5a", other ? j : i, "meets no sum of role %u that is the same",
-                              other ? 0 : role);
+            check_fail(c, "5a", other ? j : i, "meets no sum of role %u that is the same",
+                       other ? 0 : role);
     }
 }
 
-static int check_sums_of_roles(Check *c) {
+static void check_sums_of_roles(Check *c) {
     const Plan *p = c->p;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
         uint32_t kind = p->programs[c->program[i]].kind;
         bool over = check_is_collective(c, i) && p->instrs[i].attr.axes & c->stages;
         if (over && kind != PROGRAM_UPDATE && kind != PROGRAM_EVAL)
-            return check_fail(c, "5a", i, "is over stages, which call this program at other times");
+            check_fail(c, "5a", i, "is over stages, which call this program at other times");
     }
-    int status = 0;
-    for (uint32_t r = 1; !status && r < p->n_roles; r++) {
-        status = compare_sums(c, PROGRAM_UPDATE, r);
-        if (!status) status = compare_sums(c, PROGRAM_EVAL, r);
+    for (uint32_t r = 1; r < p->n_roles; r++) {
+        compare_sums(c, PROGRAM_UPDATE, r);
+        compare_sums(c, PROGRAM_EVAL, r);
     }
-    return status;
 }
 
-static int check_roles(Check *c) {
+static void check_roles(Check *c) {
     const Plan *p = c->p;
     uint64_t ranks = 0;
     for (uint32_t r = 0; r < p->n_roles; r++) {
         if (p->roles[r].first_rank != ranks || p->roles[r].n_ranks == 0)
-            return check_fail(c, "5a", NO_INSTR, "the roles do not cover each rank exactly once");
+            check_fail(c, "5a", NO_INSTR, "the roles do not cover each rank exactly once");
         ranks += p->roles[r].n_ranks;
     }
     int64_t mesh = check_ranks(c, mesh_all_axes(&c->mesh));
     if (ranks != p->settings->ranks || mesh != (int64_t)ranks)
-        return check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
-                          (Llu)ranks, (long long)mesh, p->settings->ranks);
-    if (c->stages) return check_sums_of_roles(c);
-    for (uint32_t r = 1; r < p->n_roles; r++)
+        check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
+                   (Llu)ranks, (long long)mesh, p->settings->ranks);
+    if (c->stages) check_sums_of_roles(c);
+    for (uint32_t r = 1; !c->stages && r < p->n_roles; r++)
         for (uint32_t kind = PLAN_STEP; kind <= PLAN_EVALUATION; kind++)
             for (uint32_t k = 0;; k++) {
                 const PlanCall *a = nth_call(p, 0, kind, k), *b = nth_call(p, r, kind, k);
                 if (!a && !b) break;
                 if (!a || !b || a->times != b->times)
-                    return check_fail(c, "5a", NO_INSTR, "roles 0 and %u make different calls", r);
-                int status =
-                    compare_programs(c, &p->programs[a->program], &p->programs[b->program]);
-                if (status) return status;
+                    check_fail(c, "5a", NO_INSTR, "roles 0 and %u make different calls", r);
+                compare_programs(c, &p->programs[a->program], &p->programs[b->program]);
             }
-    return 0;
 }
 
-int check_collectives(Check *c) {
-    int status = check_roles(c);
-    for (uint32_t k = 0; !status && k < c->p->n_programs; k++)
-        status = check_program(c, &c->p->programs[k]);
-    return status;
+void check_collectives(Check *c) {
+    check_roles(c);
+    for (uint32_t k = 0; k < c->p->n_programs; k++) check_program(c, &c->p->programs[k]);
 }

@@ -6,14 +6,29 @@
 #include <stdio.h>
 #include <string.h>
 
-int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...) {
+static void file_fault(Check *c, const char *rule, uint64_t instr, const char *format,
+                       va_list args) {
     snprintf(c->fault->rule, sizeof c->fault->rule, "check-%s", rule);
     c->fault->instr = instr;
+    vsnprintf(c->fault->message, sizeof c->fault->message, format, args);
+}
+
+int check_note(Check *c, const char *rule, uint64_t instr, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(c->fault->message, sizeof c->fault->message, format, args);
+    file_fault(c, rule, instr, format, args);
     va_end(args);
     return EXIT_CORRUPT;
+}
+
+_Noreturn void check_stop(Check *c) { longjmp(c->end, 1); }
+
+_Noreturn void check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    file_fault(c, rule, instr, format, args);
+    va_end(args);
+    check_stop(c);
 }
 
 uint32_t check_in(const Check *c, uint64_t instr, uint32_t k) {

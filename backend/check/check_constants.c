@@ -45,34 +45,29 @@ static bool same_constants(const PlanInstr *a, const PlanInstr *b) {
     return a->op == b->op;
 }
 
-static int check_alike(Check *c, uint64_t *first, uint64_t i) {
+static void check_alike(Check *c, uint64_t *first, uint64_t i) {
     const Plan *p = c->p;
     if (*first == NO_INSTR) *first = i;
-    if (same_constants(&p->instrs[*first], &p->instrs[i])) return 0;
-    return check_fail(c, "4p", i, "its constants differ from those of instruction %llu",
-                      (Llu)*first);
+    if (!same_constants(&p->instrs[*first], &p->instrs[i]))
+        check_fail(c, "4p", i, "its constants differ from those of instruction %llu", (Llu)*first);
 }
 
-int check_constants(Check *c) {
+void check_constants(Check *c) {
     const Plan *p = c->p;
     OptimizerKind optimizer = (OptimizerKind)p->settings->optimizer;
     uint64_t update[2] = {NO_INSTR, NO_INSTR}, by_op[OP_COUNT]; /* update: of others, of matrices */
-    int status = 0;
     for (uint32_t op = 0; op < OP_COUNT; op++) by_op[op] = NO_INSTR;
-    for (uint64_t i = 0; !status && i < p->n_instrs; i++) {
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
         const PlanInstr *in = &p->instrs[i];
         const char *other = other_setting(p->settings, in);
-        if (other)
-            return check_fail(c, "4m", i, "its attribute `%s` differs from the settings", other);
+        if (other) check_fail(c, "4m", i, "its attribute `%s` differs from the settings", other);
         if (seeds_wrongly(c, i))
-            return check_fail(c, "4m", i,
-                              "its seed has a loss scale that differs from the settings");
+            check_fail(c, "4m", i, "its seed has a loss scale that differs from the settings");
         bool updates = check_is_update(in->op);
         bool matrix = updates && p->groups[in->attr.group].flags & GROUP_MATRICES;
-        if (updates) status = check_alike(c, &update[matrix], i);
-        if (op_info[in->op].role == ROLE_STEP) status = check_alike(c, &by_op[in->op], i);
+        if (updates) check_alike(c, &update[matrix], i);
+        if (op_info[in->op].role == ROLE_STEP) check_alike(c, &by_op[in->op], i);
         if (updates && !optimizer_may_update(optimizer, matrix, (OpKind)in->op))
-            return check_fail(c, "4m", i, "is not an update of the optimizer in the settings");
+            check_fail(c, "4m", i, "is not an update of the optimizer in the settings");
     }
-    return status;
 }

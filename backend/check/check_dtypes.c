@@ -50,7 +50,7 @@ static uint32_t gather_dtype_of(const PlanSettings *s, const PlanParam *q) {
     return q->flags & PARAM_F32 || not_meant ? DT_NONE : s->gather_dtype;
 }
 
-static int check_param(Check *c, const PlanGroup *g, const PlanParam *q) {
+static void check_param(Check *c, const PlanGroup *g, const PlanParam *q) {
     const PlanSettings *s = c->p->settings;
     bool f32 = q->flags & PARAM_F32;
     uint32_t gather = gather_dtype_of(s, q), sum = f32 ? DT_F32 : s->reduce_dtype;
@@ -66,22 +66,19 @@ static int check_param(Check *c, const PlanGroup *g, const PlanParam *q) {
                {g->flags & GROUP_TRAINABLE ? g->reduce_dtype : sum, sum, "reduced"}};
     for (size_t k = 0; k < ARRAY_LEN(all); k++)
         if (all[k].got != all[k].want)
-            return check_fail(c, "8e", NO_INSTR, "%s is %s in %s; the model says %s",
-                              plan_string(c->p, q->name), all[k].what, dtype_name((int)all[k].got),
-                              dtype_name((int)all[k].want));
-    return 0;
+            check_fail(c, "8e", NO_INSTR, "%s is %s in %s; the model says %s",
+                       plan_string(c->p, q->name), all[k].what, dtype_name((int)all[k].got),
+                       dtype_name((int)all[k].want));
 }
 
-static int check_groups(Check *c) {
+static void check_groups(Check *c) {
     const Plan *p = c->p;
     for (uint64_t k = 0; k < p->n_groups; k++) {
         const PlanGroup *g = &p->groups[k];
         for (uint32_t i = 0; i < g->n_param; i++) {
-            int status = check_param(c, g, &p->params[p->group_params[g->first_param + i].param]);
-            if (status) return status;
+            check_param(c, g, &p->params[p->group_params[g->first_param + i].param]);
         }
     }
-    return 0;
 }
 
 /* ---- readers of each value */
@@ -208,7 +205,7 @@ static int dtype_of(const Dtypes *d, const Part *part, uint32_t j, bool keeps) {
     }
 }
 
-static int check_result(Dtypes *d, uint64_t i, const Part *part, uint32_t j, bool keeps) {
+static void check_result(Dtypes *d, uint64_t i, const Part *part, uint32_t j, bool keeps) {
     Check *c = d->c;
     uint32_t v = check_part_out(part, j);
     const Slot *slot = result_slot(part->op, j);
@@ -217,65 +214,61 @@ static int check_result(Dtypes *d, uint64_t i, const Part *part, uint32_t j, boo
     d->of[v].kept = slot->dtype == DT_F32 || slot->dtype == WANT_FLOAT || data ||
                     (slot->dtype == WANT_DEFAULT && keeps);
     /* A value that exists only inside a fused op is rounded like its result, or not at all. */
-    if (v >= c->p->n_values && c->p->instrs[i].op != OP_fused) return 0;
+    if (v >= c->p->n_values && c->p->instrs[i].op != OP_fused) return;
     const Type *t = check_type(c, v);
     int dtype = dtype_of(d, part, j, keeps);
-    if (dtype == DT_NONE || !type_is_float(t)) return 0;
+    if (dtype == DT_NONE || !type_is_float(t)) return;
     c->result->dtypes++;
-    if (t->dtype == dtype) return 0;
+    if (t->dtype == dtype) return;
     const char *why = d->of[v].wanted != DT_NONE         ? "like the other terms of its gradient"
                       : slot->dtype == WANT_SAME         ? "like its operand"
                       : dtype == DT_F32 && d->of[v].kept ? "since its operands are kept in f32"
                                                          : "in which the model computes";
-    return check_fail(c, "8e", i, "the result of %s%s is %s, not %s, %s", op_info[part->op].name,
-                      part->step ? ", a step of its formula," : "", dtype_name(t->dtype),
-                      dtype_name(dtype), why);
+    check_fail(c, "8e", i, "the result of %s%s is %s, not %s, %s", op_info[part->op].name,
+               part->step ? ", a step of its formula," : "", dtype_name(t->dtype),
+               dtype_name(dtype), why);
 }
 
 /* The flat gradient of a group must be in the group's dtype. */
-static int check_flat(Check *c, uint64_t i) {
+static void check_flat(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
-    if (in->op != OP_pack && in->op != OP_copy_in) return 0;
+    if (in->op != OP_pack && in->op != OP_copy_in) return;
     int got = c->p->values[check_out(c, i, 0)].type.dtype;
     int sum = (int)c->p->groups[in->attr.group].reduce_dtype;
-    if (got == sum) return 0;
-    return check_fail(c, "8e", i, "its gradients are packed as %s, but their group sums in %s",
-                      dtype_name(got), dtype_name(sum));
+    if (got != sum)
+        check_fail(c, "8e", i, "its gradients are packed as %s, but their group sums in %s",
+                   dtype_name(got), dtype_name(sum));
 }
 
-static int check_instr(Dtypes *d, uint64_t i) {
+static void check_instr(Dtypes *d, uint64_t i) {
     Check *c = d->c;
     Part part[CHECK_PARTS];
     int64_t param = check_param_shown(c, i);
     if (param >= 0) {
         d->of[check_out(c, i, 0)].weight = c->p->params[param].flags & PARAM_F32;
-        return 0;
+        return;
     }
     uint32_t n = check_parts(c, i, part);
-    int status = check_flat(c, i);
-    for (uint32_t k = 0; !status && k < n; k++) {
+    check_flat(c, i);
+    for (uint32_t k = 0; k < n; k++) {
         bool keeps = keeps_f32(d, &part[k]);
-        for (uint32_t j = 0; !status && j < part[k].n_out; j++)
-            status = check_result(d, i, &part[k], j, keeps);
+        for (uint32_t j = 0; j < part[k].n_out; j++) check_result(d, i, &part[k], j, keeps);
     }
-    return status;
 }
 
-static int check_values(Dtypes *d) {
+static void check_values(Dtypes *d) {
     const Plan *p = d->c->p;
-    int status = 0;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
         Part part[CHECK_PARTS];
         uint32_t n = check_parts(d->c, i, part);
         for (uint32_t k = 0; k < n; k++) see_part(d, &part[k]);
     }
     for (uint64_t i = p->n_instrs; i-- > 0;) want_by_instr(d, i);
-    for (uint64_t i = 0; !status && i < p->n_instrs; i++) status = check_instr(d, i);
-    return status;
+    for (uint64_t i = 0; i < p->n_instrs; i++) check_instr(d, i);
 }
 
-int check_dtypes(Check *c) {
+void check_dtypes(Check *c) {
     Dtypes d = {.c = c, .of = arena_alloc(c->arena, check_room(c) * sizeof *d.of)};
-    int status = check_groups(c);
-    return status ? status : check_values(&d);
+    check_groups(c);
+    check_values(&d);
 }

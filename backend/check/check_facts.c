@@ -28,27 +28,26 @@ static bool says_the_same(const Plan *p, const PlanFact *f, FactKind kind, uint6
                              : f->value == value;
 }
 
-static int compare(FactSink *sink, FactKind kind, uint64_t value, const char *text) {
+static void compare(FactSink *sink, FactKind kind, uint64_t value, const char *text) {
     FactReader *r = (FactReader *)sink;
     const Plan *p = r->c->p;
     const char *name = sink->name;
-    if (r->next >= p->n_facts) return check_fail(r->c, "8c", NO_INSTR, "the model has no %s", name);
+    if (r->next >= p->n_facts) check_fail(r->c, "8c", NO_INSTR, "the model has no %s", name);
     const PlanFact *f = &p->facts[r->next++];
     const char *stated = plan_string(p, f->name);
     if (strcmp(stated, name))
-        return check_fail(r->c, "8c", NO_INSTR, "the plan has %s where the model has %s", name,
-                          stated);
-    if (says_the_same(p, f, kind, value, text)) return 0;
+        check_fail(r->c, "8c", NO_INSTR, "the plan has %s where the model has %s", name, stated);
+    if (says_the_same(p, f, kind, value, text)) return;
     if (r->in_row || f->kind != kind || kind == FACT_TEXT)
-        return check_fail(r->c, "8c", NO_INSTR,
-                          "%s differs between the plan's tables and the model", name);
+        check_fail(r->c, "8c", NO_INSTR, "%s differs between the plan's tables and the model",
+                   name);
     char got[40], want[40];
     if (kind == FACT_REAL)
-        return check_fail(r->c, "8c", NO_INSTR, "%s is %s in the plan's tables, %s in the model",
-                          name, double_text(fact_as_real(value), got),
-                          double_text(fact_as_real(f->value), want));
-    return check_fail(r->c, "8c", NO_INSTR, "%s is %lld in the plan's tables, %lld in the model",
-                      name, (long long)value, (long long)f->value);
+        check_fail(r->c, "8c", NO_INSTR, "%s is %s in the plan's tables, %s in the model", name,
+                   double_text(fact_as_real(value), got),
+                   double_text(fact_as_real(f->value), want));
+    check_fail(r->c, "8c", NO_INSTR, "%s is %lld in the plan's tables, %lld in the model", name,
+               (long long)value, (long long)f->value);
 }
 
 static FactSink *setting(FactReader *r, const char *name) {
@@ -175,14 +174,14 @@ static uint64_t attr_value(const TextField *f, const Attrs *a) {
 }
 
 /* One constant of the optimizer, in all ops of the update that have an attribute of that name. */
-static int check_constant(FactReader *r, const TextField *policy) {
+static void check_constant(FactReader *r, const TextField *policy) {
     const Plan *p = r->c->p;
     int bit = 0;
     while (bit < ATTR_COUNT && strcmp(attr_fields[bit].name, policy->name)) bit++;
-    if (bit == ATTR_COUNT) return 0;
+    if (bit == ATTR_COUNT) return;
     const PlanFact *f = &p->facts[r->next];
     if (r->next >= p->n_facts || strcmp(plan_string(p, f->name), policy->name))
-        return check_fail(r->c, "8d", NO_INSTR, "the model does not state `%s`", policy->name);
+        check_fail(r->c, "8d", NO_INSTR, "the model does not state `%s`", policy->name);
     r->next++;
     for (uint64_t i = 0; i < p->n_instrs; i++) {
         const PlanInstr *in = &p->instrs[i];
@@ -190,28 +189,23 @@ static int check_constant(FactReader *r, const TextField *policy) {
         if ((role != ROLE_STEP && role != ROLE_UPDATE) || !(op_info[in->op].attrs >> bit & 1))
             continue;
         if (attr_value(&attr_fields[bit], &in->attr) != f->value)
-            return check_fail(r->c, "8d", i,
-                              "its attribute `%s` differs from the optimizer of the model",
-                              policy->name);
+            check_fail(r->c, "8d", i, "its attribute `%s` differs from the optimizer of the model",
+                       policy->name);
     }
-    return 0;
 }
 
-int check_facts(Check *c) {
+void check_facts(Check *c) {
     const Plan *p = c->p;
     FactReader r = {.sink = {.put = compare}, .c = c};
-    int *status = &r.sink.status;
     check_settings(&r);
-    for (uint32_t i = 0; !*status && i < n_policy_fields; i++)
-        *status = check_constant(&r, &policy_fields[i]);
+    for (uint32_t i = 0; i < n_policy_fields; i++) check_constant(&r, &policy_fields[i]);
     for (uint64_t i = 0; i < p->n_params; i++) check_param(&r, &p->params[i]);
     for (uint32_t i = 0; i < p->n_names; i++) check_names(&r, i);
     for (uint64_t i = 0; i < p->n_fields; i++) check_field(&r, &p->fields[i]);
     for (uint64_t i = 0; i < p->n_sources; i++) check_source(&r, &p->sources[i]);
     for (uint64_t i = 0; i < p->n_nodes; i++) check_metric(&r, &p->nodes[i]);
-    if (!*status && r.next < p->n_facts)
-        *status = check_fail(c, "8c", NO_INSTR, "the plan's tables have no %s, which the model has",
-                             plan_string(p, p->facts[r.next].name));
+    if (r.next < p->n_facts)
+        check_fail(c, "8c", NO_INSTR, "the plan's tables have no %s, which the model has",
+                   plan_string(p, p->facts[r.next].name));
     c->result->facts = p->n_facts;
-    return *status;
 }

@@ -34,7 +34,7 @@
 #include <string.h>
 
 /* By op; NULL: by its role, an update, what prepares one, or a term. */
-static int (*const follow_op[OP_COUNT])(GradientCheck *, uint64_t) = {
+static void (*const follow_op[OP_COUNT])(GradientCheck *, uint64_t) = {
     [OP_state] = follow_state,
     [OP_view] = follow_view,
     [OP_set_state] = follow_set_state,
@@ -61,28 +61,32 @@ static int (*const follow_op[OP_COUNT])(GradientCheck *, uint64_t) = {
     [OP_dequantize] = follow_quantized,
 };
 
-static int follow_instr(GradientCheck *s, uint64_t i) {
+static void follow_instr(GradientCheck *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
-    if (in->attr.earlier) return follow_earlier(s, i);
-    if (follow_op[in->op]) return follow_op[in->op](s, i);
-    if (op_info[in->op].role == ROLE_STEP) return follow_derived(s, i);
-    return check_is_update(in->op) ? follow_update(s, i) : follow_term(s, i);
+    if (in->attr.earlier)
+        follow_earlier(s, i);
+    else if (follow_op[in->op])
+        follow_op[in->op](s, i);
+    else if (op_info[in->op].role == ROLE_STEP)
+        follow_derived(s, i);
+    else if (check_is_update(in->op))
+        follow_update(s, i);
+    else
+        follow_term(s, i);
 }
 
-static int follow_program(GradientCheck *s, const PlanProgram *pr, int64_t times) {
+static void follow_program(GradientCheck *s, const PlanProgram *pr, int64_t times) {
     const Plan *p = s->c->p;
-    int status = 0;
     s->times = times;
     memset(s->sym, 0, (p->n_values + 1) * sizeof *s->sym);
     memset(s->listed, 0, (p->n_groups + 1) * sizeof *s->listed);
     memcpy(s->before, s->content, (p->n_states + 1) * sizeof *s->content);
-    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        status = follow_instr(s, i);
-    return status;
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        follow_instr(s, i);
 }
 
 /* What stages do together in a step: first, micro for each further micro-batch, the update. */
-static int follow_stages(GradientCheck *s) {
+static void follow_stages(GradientCheck *s) {
     const Plan *p = s->c->p;
     PlanProgram *whole = arena_array(s->c->arena, PlanProgram, p->n_programs + 1);
     uint32_t n = check_whole_programs(s->c, whole);
@@ -90,45 +94,40 @@ static int follow_stages(GradientCheck *s) {
     static const ProgramKind evaluation[] = {PROGRAM_EVAL};
     const ProgramKind *kind = s->evaluation ? evaluation : step;
     size_t n_kinds = s->evaluation ? ARRAY_LEN(evaluation) : ARRAY_LEN(step);
-    int status = 0;
     for (size_t j = 0; j < n_kinds; j++)
-        for (uint32_t k = 0; !status && k < n; k++) {
+        for (uint32_t k = 0; k < n; k++) {
             bool micro = whole[k].kind == PROGRAM_MICRO;
             if (whole[k].kind != kind[j]) continue;
-            status = follow_program(s, &whole[k], micro ? p->settings->micro_batches - 1 : 1);
+            follow_program(s, &whole[k], micro ? p->settings->micro_batches - 1 : 1);
         }
-    return status;
 }
 
-static int follow_calls(GradientCheck *s, uint32_t role, uint32_t kind) {
+static void follow_calls(GradientCheck *s, uint32_t role, uint32_t kind) {
     const Plan *p = s->c->p;
-    int status = 0;
     s->evaluation = kind == PLAN_EVALUATION;
     memset(s->content, 0, (p->n_states + 1) * sizeof *s->content);
-    if (s->c->stages) return follow_stages(s);
-    for (uint32_t k = 0; !status && k < p->n_calls; k++) {
+    if (s->c->stages) follow_stages(s);
+    for (uint32_t k = 0; !s->c->stages && k < p->n_calls; k++) {
         const PlanCall *call = &p->calls[k];
         if (call->role != role || call->kind != kind) continue;
-        status = follow_program(s, &p->programs[call->program], call->times);
+        follow_program(s, &p->programs[call->program], call->times);
     }
-    return status;
 }
 
 /* Every number that the host reads is written by some call, metrics of an evaluation if there is
  * one. */
-static int check_reported(GradientCheck *s, uint32_t role) {
+static void check_reported(GradientCheck *s, uint32_t role) {
     const Plan *p = s->c->p;
     bool evaluates = false;
     for (uint32_t k = 0; k < p->n_calls; k++)
         evaluates |= p->calls[k].role == role && p->calls[k].kind == PLAN_EVALUATION;
     if (!evaluates && p->settings->eval_every)
-        return check_fail(s->c, "4h", NO_INSTR, "role %u has no calls for an evaluation", role);
+        check_fail(s->c, "4h", NO_INSTR, "role %u has no calls for an evaluation", role);
     for (uint32_t k = 0; k < p->n_states; k++)
         if (!s->reported[k] &&
             (p->states[k].role == STATE_SCALE || (p->states[k].role == STATE_METRIC && evaluates)))
-            return check_fail(s->c, "4h", NO_INSTR, "no call writes state %s",
-                              plan_string(p, p->states[k].name));
-    return 0;
+            check_fail(s->c, "4h", NO_INSTR, "no call writes state %s",
+                       plan_string(p, p->states[k].name));
 }
 
 /* State PREFIXNAME, or -1. */
@@ -162,7 +161,7 @@ static uint64_t terms_of_host(const Check *c, const char *name) {
 }
 
 /* State eval.NAME, with terms of the host, holds what state NAME does, but for dropout. */
-int check_evaluation(Check *c) {
+void check_evaluation(Check *c) {
     const Plan *p = c->p;
     for (uint32_t k = 0; k < p->n_states; k++) {
         const char *name = plan_string(p, p->states[k].name);
@@ -170,12 +169,10 @@ int check_evaluation(Check *c) {
         if (step < 0 || !c->first_term_of_state[k] || !c->first_term_of_state[step]) continue;
         uint32_t a = c->first_term_of_state[k] - 1, b = c->first_term_of_state[step] - 1;
         if (c->without_dropout[a] + terms_of_host(c, name + 5) != c->without_dropout[b])
-            return check_fail(
-                c, "4o", p->values[a].def,
-                "computes a loss that differs from the one that instruction %u trains",
-                p->values[b].def);
+            check_fail(c, "4o", p->values[a].def,
+                       "computes a loss that differs from the one that instruction %u trains",
+                       p->values[b].def);
     }
-    return 0;
 }
 
 static uint64_t count_calls(const Plan *p, uint32_t role, uint32_t kind) {
@@ -188,7 +185,7 @@ static uint64_t count_calls(const Plan *p, uint32_t role, uint32_t kind) {
 /* A micro-batch of the step is cut into as many parts as there are ranks along the axes on which
  * samples differ. An axis of one rank tells no samples apart, nor does one along which ranks share
  * out the work on a sample. */
-int check_samples(Check *c) {
+void check_samples(Check *c) {
     const PlanSettings *t = c->p->settings;
     int64_t parts = t->batch / t->micro_batches / t->local_batch;
     AxisSet several = 0;
@@ -200,13 +197,13 @@ int check_samples(Check *c) {
         c->samples = set;
         found++;
     }
-    if (found == 1) return 0;
-    return check_fail(c, "4c", NO_INSTR,
-                      "a micro-batch has %lld parts, and %s of the mesh have as many ranks",
-                      (long long)parts, found ? "several sets of axes" : "no axes");
+    if (found != 1)
+        check_fail(c, "4c", NO_INSTR,
+                   "a micro-batch has %lld parts, and %s of the mesh have as many ranks",
+                   (long long)parts, found ? "several sets of axes" : "no axes");
 }
 
-int check_gradients(Check *c, uint32_t role) {
+void check_gradients(Check *c, uint32_t role) {
     const Plan *p = c->p;
     GradientCheck s = {.c = c, .total = count_calls(p, role, PLAN_STEP)};
     uint64_t evaluations = count_calls(p, role, PLAN_EVALUATION);
@@ -215,12 +212,12 @@ int check_gradients(Check *c, uint32_t role) {
         evaluations = 1;
     }
     if (s.total != (uint64_t)p->settings->micro_batches)
-        return check_fail(c, "4a", NO_INSTR, "a step makes %llu calls for %lld micro-batches",
-                          (Llu)s.total, (long long)p->settings->micro_batches);
+        check_fail(c, "4a", NO_INSTR, "a step makes %llu calls for %lld micro-batches",
+                   (Llu)s.total, (long long)p->settings->micro_batches);
     if (evaluations > 1)
-        return check_fail(c, "4a", NO_INSTR, "an evaluation makes %llu calls for one batch",
-                          (Llu)evaluations);
-    Arena *a = arena_new();
+        check_fail(c, "4a", NO_INSTR, "an evaluation makes %llu calls for one batch",
+                   (Llu)evaluations);
+    Arena *a = c->arena;
     s.sym = arena_alloc(a, (p->n_values + 1) * sizeof *s.sym);
     s.before = arena_alloc(a, (p->n_states + 1) * sizeof *s.before);
     s.content = arena_alloc(a, (p->n_states + 1) * sizeof *s.content);
@@ -231,14 +228,11 @@ int check_gradients(Check *c, uint32_t role) {
     s.joined = arena_alloc(a, (p->n_groups + 1) * sizeof *s.joined);
     s.shared = arena_alloc(a, (p->n_groups + 1) * sizeof *s.shared);
     s.updater = arena_alloc(a, (p->n_groups + 1) * sizeof *s.updater);
-    int status = follow_calls(&s, role, PLAN_STEP);
-    for (uint32_t g = 0; !status && g < p->n_groups; g++)
+    follow_calls(&s, role, PLAN_STEP);
+    for (uint32_t g = 0; g < p->n_groups; g++)
         if (s.updated[g] != (p->groups[g].flags & GROUP_TRAINABLE ? 1u : 0u))
-            status = check_fail(c, "4d", NO_INSTR, "group %u is updated %u times per step", g,
-                                s.updated[g]);
-    if (!status) status = follow_shared_end(&s);
-    if (!status) status = follow_calls(&s, role, PLAN_EVALUATION);
-    if (!status) status = check_reported(&s, role);
-    arena_free(a);
-    return status;
+            check_fail(c, "4d", NO_INSTR, "group %u is updated %u times per step", g, s.updated[g]);
+    follow_shared_end(&s);
+    follow_calls(&s, role, PLAN_EVALUATION);
+    check_reported(&s, role);
 }

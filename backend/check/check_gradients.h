@@ -80,38 +80,39 @@ static inline uint64_t follow_contributions(const GradientCheck *s, const Sym *v
 }
 
 /* Each follows instruction i: sets the Sym of its results, or reports what is wrong with it.
- * Returns 0 or an exit code. */
+ */
 
 /* follow_states.c: what states hold between the calls of a step */
-int follow_state(GradientCheck *s, uint64_t i);
-int follow_set_state(GradientCheck *s, uint64_t i);
-int follow_view(GradientCheck *s, uint64_t i); /* of one parameter in a group's state */
+void follow_state(GradientCheck *s, uint64_t i);
+void follow_set_state(GradientCheck *s, uint64_t i);
+void follow_view(GradientCheck *s, uint64_t i); /* of one parameter in a group's state */
 
 /* follow_sums.c: how contributions arise and are added up */
-int follow_copy(GradientCheck *s, uint64_t i);    /* a result that stands for the operand */
-int follow_term(GradientCheck *s, uint64_t i);    /* an op of the model: maybe a loss or a metric */
-int follow_earlier(GradientCheck *s, uint64_t i); /* adds its result to earlier micro-batches */
-int follow_sum(GradientCheck *s, uint64_t i);
-int follow_pack(GradientCheck *s, uint64_t i);
-int follow_reduction(GradientCheck *s, uint64_t i);
-int follow_retained(GradientCheck *s, uint64_t i);
-int follow_stats(GradientCheck *s, uint64_t i); /* statistics of routing, or an average */
-int follow_stats_reader(GradientCheck *s, uint64_t i);
-int follow_loss_term(GradientCheck *s, uint64_t i); /* adds a term made of statistics to the loss */
-int follow_told_term(GradientCheck *s, uint64_t i); /* such a term by itself, for the log */
+void follow_copy(GradientCheck *s, uint64_t i); /* a result that stands for the operand */
+void follow_term(GradientCheck *s, uint64_t i); /* an op of the model: maybe a loss or a metric */
+void follow_earlier(GradientCheck *s, uint64_t i); /* adds its result to earlier micro-batches */
+void follow_sum(GradientCheck *s, uint64_t i);
+void follow_pack(GradientCheck *s, uint64_t i);
+void follow_reduction(GradientCheck *s, uint64_t i);
+void follow_retained(GradientCheck *s, uint64_t i);
+void follow_stats(GradientCheck *s, uint64_t i); /* statistics of routing, or an average */
+void follow_stats_reader(GradientCheck *s, uint64_t i);
+void follow_loss_term(GradientCheck *s,
+                      uint64_t i); /* adds a term made of statistics to the loss */
+void follow_told_term(GradientCheck *s, uint64_t i); /* such a term by itself, for the log */
 
 /* follow_updates.c: what reads complete gradients and makes new states of them */
-int follow_norm(GradientCheck *s, uint64_t i);
-int follow_scale(GradientCheck *s, uint64_t i);
-int follow_derived(GradientCheck *s, uint64_t i); /* from a gradient, for the update */
-int follow_update(GradientCheck *s, uint64_t i);
-int follow_amax(GradientCheck *s, uint64_t i);
-int follow_quantized(GradientCheck *s, uint64_t i);
+void follow_norm(GradientCheck *s, uint64_t i);
+void follow_scale(GradientCheck *s, uint64_t i);
+void follow_derived(GradientCheck *s, uint64_t i); /* from a gradient, for the update */
+void follow_update(GradientCheck *s, uint64_t i);
+void follow_amax(GradientCheck *s, uint64_t i);
+void follow_quantized(GradientCheck *s, uint64_t i);
 /* backend/check/stages/follow_shared.c: gradients of parameters that several stages read */
 /* Result j of an accumulate: the sum of those of two stages of one role. */
-int follow_join(GradientCheck *s, uint64_t i, uint32_t j);
-int follow_shared_sum(GradientCheck *s, uint64_t i);        /* over stages */
-int follow_shared_end(GradientCheck *s);                    /* after a step */
+void follow_join(GradientCheck *s, uint64_t i, uint32_t j);
+void follow_shared_sum(GradientCheck *s, uint64_t i);       /* over stages */
+void follow_shared_end(GradientCheck *s);                   /* after a step */
 bool follow_is_alike(const Check *c, int64_t a, int64_t b); /* groups of the same parameters */
 int64_t follow_first_alike(const Check *c, int64_t group);  /* the first such group */
 

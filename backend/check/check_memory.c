@@ -39,7 +39,6 @@ typedef struct Sweep {
     uint64_t instr;                           /* the writer of the value that holds memory now */
     uint32_t result, value;
     uint32_t faulty; /* the holder of the fault that was found, n = none: the first one counts */
-    int status;
 } Sweep;
 
 static int64_t pack_offset(const Check *c, uint64_t i, uint32_t k) {
@@ -94,7 +93,7 @@ static int check_dead(Sweep *s, uint32_t u) {
     uint64_t def = c->p->values[u].def;
     bool entry = c->p->instrs[def].op == OP_state;
     if (!entry && !check_before(c, def, s->instr))
-        return check_fail(
+        return check_note(
             c, "2a", s->instr,
             "value %u overwrites value %u, whose writer, instruction %llu, may not have finished",
             s->value, u, (Llu)def);
@@ -103,12 +102,12 @@ static int check_dead(Sweep *s, uint32_t u) {
         if (user == s->instr || !check_accesses(c, user, entry) ||
             check_before(c, user, s->instr) || !touches(s, user, u))
             continue;
-        return check_fail(c, "2a", s->instr,
+        return check_note(c, "2a", s->instr,
                           "value %u overwrites value %u, which instruction %llu may still read",
                           s->value, u, (Llu)user);
     }
     if (!reads_in_place(s, u))
-        return check_fail(c, "2a", s->instr,
+        return check_note(c, "2a", s->instr,
                           "result value %u lies over operand value %u, and the op cannot work in "
                           "place there",
                           s->value, u);
@@ -123,7 +122,7 @@ static bool is_of_host(const PlanState *st) {
 /* A value is written over the state as the program found it. */
 static int check_state_dead(Sweep *s, uint32_t state) {
     if (is_of_host(&s->c->p->states[state]))
-        return check_fail(s->c, "2b", s->instr,
+        return check_note(s->c, "2b", s->instr,
                           "value %u lies over state %s, which the host writes", s->value,
                           plan_string(s->c->p, s->c->p->states[state].name));
     if (s->first_of_state[state] == 0) return 0; /* never read here; the end decides (2e) */
@@ -145,7 +144,7 @@ static int check_state_end(Sweep *s, uint32_t state, uint64_t at, uint32_t befor
     bool used_up = p->states[state].role == STATE_KEPT && s->program->part == STAGE_BACKWARD;
     if (used_up && !s->set[state]) return 0;
     if (unchanged ? before == state : !is_state && s->holds[before] == final) return 0;
-    return check_fail(
+    return check_note(
         s->c, "2e", NO_INSTR,
         "state %s: byte %llu of its memory holds another value at the end of a program",
         plan_string(p, p->states[state].name), (Llu)at);
@@ -165,9 +164,7 @@ static void meet_holder(void *context, uint64_t at, uint32_t before, uint32_t af
         s->result = s->value - s->c->p->instrs[s->instr].first_out;
         status = before < n_states ? check_state_dead(s, before) : check_dead(s, s->holds[before]);
     }
-    if (!status) return;
-    s->faulty = after;
-    s->status = status;
+    if (status) s->faulty = after;
 }
 
 /* Does the instruction gather operand k, from a slot, into these slots? */
@@ -180,7 +177,7 @@ static bool gathers_slots(const Check *c, uint64_t i, uint32_t k) {
            check_bytes(c, from) == check_bytes(c, to);
 }
 
-static int check_slots(const Sweep *s, uint64_t i) {
+static void check_slots(const Sweep *s, uint64_t i) {
     Check *c = s->c;
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
@@ -188,17 +185,16 @@ static int check_slots(const Sweep *s, uint64_t i) {
         o->launched && (o->alias == ALIAS_NONE || o->alias == ALIAS_MAY || o->alias == ALIAS_EACH);
     for (uint32_t j = 0; j < in->n_out; j++)
         if (c->p->values[check_out(c, i, j)].slots && !writes)
-            return check_fail(c, "2g", i, "result %u cannot be written into a slot", j);
+            check_fail(c, "2g", i, "result %u cannot be written into a slot", j);
     for (uint32_t k = 0; k < in->n_in; k++)
         if (c->p->values[check_in(c, i, k)].slots && !gathers_slots(c, i, k))
-            return check_fail(c, "2g", i,
-                              "operand %u (value %u) is in a slot, and result %u is not its slots",
-                              k, check_in(c, i, k), k);
-    return 0;
+            check_fail(c, "2g", i,
+                       "operand %u (value %u) is in a slot, and result %u is not its slots", k,
+                       check_in(c, i, k), k);
 }
 
 /* Memory in which the instruction reads and writes; a state and what is kept in it are anywhere. */
-static int check_memories(Check *c, uint64_t i) {
+static void check_memories(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     bool names = in->op == OP_set_state || in->op == OP_state;
@@ -208,49 +204,44 @@ static int check_memories(Check *c, uint64_t i) {
         bool host = address_is_host(p->values[v].address);
         bool wanted = result ? in->op == OP_evict : in->op == OP_fetch;
         if (p->values[v].type.dtype == DT_TOKEN || host == wanted) continue;
-        return check_fail(c, "2h", i, "%s value %u, which is in %s memory",
-                          result ? "writes" : "reads", v, host ? "host" : "device");
+        check_fail(c, "2h", i, "%s value %u, which is in %s memory", result ? "writes" : "reads", v,
+                   host ? "host" : "device");
     }
-    return 0;
 }
 
-static int check_places(Sweep *s, uint64_t i) {
+static void check_places(Sweep *s, uint64_t i) {
     Check *c = s->c;
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     const OpInfo *o = &op_info[in->op];
-    int status = check_slots(s, i);
-    if (!status) status = check_memories(c, i);
-    if (status) return status;
+    check_slots(s, i);
+    check_memories(c, i);
     if (o->alias == ALIAS_VIEW) {
         const PlanValue *base = &p->values[check_in(c, i, 0)], *v = &p->values[check_out(c, i, 0)];
         uint64_t offset = in->op == OP_view ? (uint64_t)in->attr.offset : 0;
         uint64_t bytes = check_type_bytes(&v->type), whole = check_type_bytes(&base->type);
         if (v->address != base->address + offset || offset > whole || bytes > whole - offset)
-            return check_fail(c, "2c", i, "the view does not lie inside its operand");
+            check_fail(c, "2c", i, "the view does not lie inside its operand");
     }
     if (o->alias == ALIAS_PACK && in->n_in != p->groups[in->attr.group].n_param)
-        return check_fail(c, "2c", i, "packs %u operands into group %lld of %u parameters",
-                          in->n_in, (long long)in->attr.group, p->groups[in->attr.group].n_param);
+        check_fail(c, "2c", i, "packs %u operands into group %lld of %u parameters", in->n_in,
+                   (long long)in->attr.group, p->groups[in->attr.group].n_param);
     if (o->alias == ALIAS_PACK)
         for (uint32_t k = 0; k < in->n_in; k++)
             if (p->values[check_in(c, i, k)].address !=
                 p->values[check_out(c, i, 0)].address + (uint64_t)pack_offset(c, i, k))
-                return check_fail(c, "2c", i, "operand %u does not lie at its place in the group",
-                                  k);
+                check_fail(c, "2c", i, "operand %u does not lie at its place in the group", k);
     for (uint32_t k = 0; k < in->n_in; k++)
         for (uint32_t j = 0; j < in->n_out; j++)
             if ((o->alias == ALIAS_MUST || o->alias == ALIAS_ACC) &&
                 check_may_overwrite(c, i, k, j) &&
                 p->values[check_in(c, i, k)].address != p->values[check_out(c, i, j)].address)
-                return check_fail(c, "2d", i, "result %u must lie in the memory of operand %u", j,
-                                  k);
-    return 0;
+                check_fail(c, "2d", i, "result %u must lie in the memory of operand %u", j, k);
 }
 
 /* The users of a workspace before instruction i are over when it starts. Those of its own stream
  * are; of each other stream the last one is enough. */
-static int share_workspace(Sweep *s, uint64_t i) {
+static void share_workspace(Sweep *s, uint64_t i) {
     Check *c = s->c;
     uint8_t stream = c->p->instrs[i].stream;
     for (int d = 0; d < DEVICE_KINDS; d++) {
@@ -258,23 +249,22 @@ static int share_workspace(Sweep *s, uint64_t i) {
         for (int t = 0; t < MAX_STREAMS; t++) {
             uint64_t user = s->user[d][t];
             if (user && t != stream && !check_before(c, user - 1, i))
-                return check_fail(c, "2f", i,
-                                  "shares its workspace with instruction %llu of stream %d, which "
-                                  "may not have finished",
-                                  (Llu)(user - 1), t);
+                check_fail(c, "2f", i,
+                           "shares its workspace with instruction %llu of stream %d, which "
+                           "may not have finished",
+                           (Llu)(user - 1), t);
         }
         s->user[d][stream] = i + 1;
     }
-    return 0;
 }
 
-static int check_state_value(Check *c, uint64_t i) {
+static void check_state_value(Check *c, uint64_t i) {
     const PlanState *st = &c->p->states[c->p->instrs[i].attr.index];
     uint32_t v = check_out(c, i, 0);
     if (c->p->values[v].address == st->address && check_bytes(c, v) == check_type_bytes(&st->type))
-        return 0;
-    return check_fail(c, "2b", i, "the value is not the memory of state %s at byte %llu",
-                      plan_string(c->p, st->name), (Llu)st->address);
+        return;
+    check_fail(c, "2b", i, "the value is not the memory of state %s at byte %llu",
+               plan_string(c->p, st->name), (Llu)st->address);
 }
 
 static CheckRange range_of(uint64_t at, uint64_t bytes) { return (CheckRange){at, at + bytes}; }
@@ -293,7 +283,7 @@ static void hold_states(Sweep *s) {
 
 /* Slots of kept activations are of one stage and micro-batch at a time, so a program writes nothing
  * there but what its stage keeps, and only if it is about a slot. */
-static int check_kept_slots(const Sweep *s, uint64_t i) {
+static void check_kept_slots(const Sweep *s, uint64_t i) {
     Check *c = s->c;
     const Plan *p = c->p;
     const PlanRole *role = &p->roles[plan_stage_role(p, s->program->stage)];
@@ -311,12 +301,11 @@ static int check_kept_slots(const Sweep *s, uint64_t i) {
                     st->address <= at && at + bytes <= st->address + check_type_bytes(&st->type);
         }
         if (!keeps)
-            return check_fail(c, "2i", i,
-                              "value %u lies in slots of kept activations, and is none that stage "
-                              "%u keeps",
-                              v, s->program->stage);
+            check_fail(c, "2i", i,
+                       "value %u lies in slots of kept activations, and is none that stage "
+                       "%u keeps",
+                       v, s->program->stage);
     }
-    return 0;
 }
 
 static void hold_results(Sweep *s, uint64_t i) {
@@ -334,7 +323,7 @@ static void hold_results(Sweep *s, uint64_t i) {
 }
 
 /* The set_state of each state in the program: instruction + 1, 0 = none. */
-static int find_sets(Sweep *s) {
+static void find_sets(Sweep *s) {
     const PlanProgram *pr = s->program;
     Check *c = s->c;
     const Plan *p = c->p;
@@ -343,14 +332,13 @@ static int find_sets(Sweep *s) {
         if (in->op != OP_set_state) continue;
         const PlanState *st = &p->states[in->attr.index];
         if (s->set[in->attr.index])
-            return check_fail(c, "2e", i, "state %s is set twice", plan_string(p, st->name));
+            check_fail(c, "2e", i, "state %s is set twice", plan_string(p, st->name));
         s->set[in->attr.index] = (uint32_t)i + 1;
         uint32_t v = check_in(c, i, 0);
         if (p->values[v].address != st->address || check_bytes(c, v) != check_type_bytes(&st->type))
-            return check_fail(c, "2e", i, "its operand is not the memory of state %s",
-                              plan_string(p, st->name));
+            check_fail(c, "2e", i, "its operand is not the memory of state %s",
+                       plan_string(p, st->name));
     }
-    return 0;
 }
 
 static void find_states(Sweep *s) {
@@ -363,27 +351,26 @@ static void find_states(Sweep *s) {
     }
 }
 
-static int sweep_program(Sweep *s) {
+static void sweep_program(Sweep *s) {
     const PlanProgram *pr = s->program;
     uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
-    int status = 0;
     find_states(s);
-    for (uint64_t i = pr->first_instr; !status && i < end; i++) {
-        status = share_workspace(s, i);
-        if (status) return status;
-        status =
-            s->c->p->instrs[i].op == OP_state ? check_state_value(s->c, i) : check_places(s, i);
-        if (!status && s->c->stages) status = check_kept_slots(s, i);
+    for (uint64_t i = pr->first_instr; i < end; i++) {
+        share_workspace(s, i);
+        if (s->c->p->instrs[i].op == OP_state)
+            check_state_value(s->c, i);
+        else
+            check_places(s, i);
+        if (s->c->stages) check_kept_slots(s, i);
     }
-    if (!status) status = find_sets(s);
-    if (status) return status;
+    find_sets(s);
     hold_states(s);
     for (uint64_t i = pr->first_instr; i < end; i++) hold_results(s, i);
     s->n_ends = s->n;
     hold_states(s);
     s->faulty = s->n;
     check_sweep(s->range, s->n, s, meet_holder);
-    return s->status;
+    if (s->faulty < s->n) check_stop(s->c);
 }
 
 static uint64_t count_results(const Check *c, const PlanProgram *pr) {
@@ -393,17 +380,15 @@ static uint64_t count_results(const Check *c, const PlanProgram *pr) {
     return n;
 }
 
-int check_overlaps(Check *c, uint32_t program) {
+void check_overlaps(Check *c, uint32_t program) {
     const Plan *p = c->p;
     Sweep s = {.c = c, .program = &p->programs[program]};
     uint64_t holders = 2 * p->n_states + count_results(c, s.program) + 1;
-    Arena *a = arena_new();
+    Arena *a = c->arena;
     s.range = arena_alloc(a, holders * sizeof *s.range);
     s.holds = arena_alloc(a, holders * sizeof *s.holds);
     s.first_of_state = arena_alloc(a, (p->n_states + 1) * sizeof *s.first_of_state);
     s.next_of_state = arena_alloc(a, ((size_t)s.program->n_instr + 1) * sizeof *s.next_of_state);
     s.set = arena_alloc(a, (p->n_states + 1) * sizeof *s.set);
-    int status = sweep_program(&s);
-    arena_free(a);
-    return status;
+    sweep_program(&s);
 }

@@ -249,8 +249,8 @@ static uint64_t counterpart(const ModelMeaning *m, const PlanNode *n, uint32_t p
     return at;
 }
 
-static int tell_other(const ModelMeaning *m, const PlanModelProgram *q, const PlanNode *setter,
-                      const char *state, uint32_t value) {
+static void tell_other(const ModelMeaning *m, const PlanModelProgram *q, const PlanNode *setter,
+                       const char *state, uint32_t value) {
     Check *c = m->c;
     const Plan *p = c->p;
     uint32_t program = c->program[p->values[value].def];
@@ -264,61 +264,55 @@ static int tell_other(const ModelMeaning *m, const PlanModelProgram *q, const Pl
     put_node(m, other, &want);
     if (at != NO_INSTR) put_part(m, q, &part, at, &got);
     const char *path = plan_string(p, other->path);
-    int status =
-        at == NO_INSTR
-            ? check_fail(c, "8a", p->values[value].def,
-                         "%s: the model says %s in %s, line %u, which nothing computes", state,
-                         want.at, *path ? path : "the root module", other->line)
-            : check_fail(c, "8a", at, "%s: computes %s; the model says %s in %s, line %u", state,
-                         got.at, want.at, *path ? path : "the root module", other->line);
-    buf_free(&want);
-    buf_free(&got);
-    return status;
+    const char *says = buf_text(c->arena, &want), *where = *path ? path : "the root module";
+    if (at == NO_INSTR)
+        check_fail(c, "8a", p->values[value].def,
+                   "%s: the model says %s in %s, line %u, which nothing computes", state, says,
+                   where, other->line);
+    check_fail(c, "8a", at, "%s: computes %s; the model says %s in %s, line %u", state,
+               buf_text(c->arena, &got), says, where, other->line);
 }
 
 /* ---- losses and metrics */
 
-static int check_term_of(ModelMeaning *m, const PlanModelProgram *q, const PlanNode *n,
-                         bool *stated) {
+static void check_term_of(ModelMeaning *m, const PlanModelProgram *q, const PlanNode *n,
+                          bool *stated) {
     Check *c = m->c;
     const Plan *p = c->p;
     uint64_t row = p->node_words[n->first_word];
     const char *name = plan_string(p, p->states[row].name);
     stated[row] = true;
     if (!c->first_term_of_state[row])
-        return check_fail(c, "8b", NO_INSTR, "no program computes %s of the model", name);
+        check_fail(c, "8b", NO_INSTR, "no program computes %s of the model", name);
     uint32_t value = c->first_term_of_state[row] - 1;
     PlanCallKind calls = q->kind == PROGRAM_EVAL ? PLAN_EVALUATION : PLAN_STEP;
     if (c->written[row] != 1u << calls)
-        return check_fail(c, "8b", p->values[value].def,
-                          calls == PLAN_STEP
-                              ? "%s belongs to a step, but an evaluation computes it"
-                              : "%s belongs to an evaluation, but a step computes it",
-                          name);
+        check_fail(c, "8b", p->values[value].def,
+                   calls == PLAN_STEP ? "%s belongs to a step, but an evaluation computes it"
+                                      : "%s belongs to an evaluation, but a step computes it",
+                   name);
     c->result->terms++;
-    if (m->of[value] == m->model[p->node_operands[n->first_in]]) return 0;
-    return tell_other(m, q, n, name, value);
+    if (m->of[value] == m->model[p->node_operands[n->first_in]]) return;
+    tell_other(m, q, n, name, value);
 }
 
-static int compare_losses(ModelMeaning *m, bool *stated) {
+static void compare_losses(ModelMeaning *m, bool *stated) {
     Check *c = m->c;
     const Plan *p = c->p;
-    int status = 0;
-    for (uint64_t k = 0; !status && k < p->n_model_programs; k++) {
+    for (uint64_t k = 0; k < p->n_model_programs; k++) {
         const PlanModelProgram *q = &p->model_programs[k];
-        for (uint32_t i = q->first_node; !status && i < q->first_node + q->n_node; i++) {
+        for (uint32_t i = q->first_node; i < q->first_node + q->n_node; i++) {
             if (p->nodes[i].op == OP_set_state)
-                status = check_term_of(m, q, &p->nodes[i], stated);
+                check_term_of(m, q, &p->nodes[i], stated);
             else
                 number_node(m, i);
         }
     }
     c->result->nodes = p->n_nodes;
-    for (uint64_t k = 0; !status && k < p->n_states; k++)
+    for (uint64_t k = 0; k < p->n_states; k++)
         if (c->first_term_of_state[k] && !stated[k])
-            status = check_fail(c, "8b", p->values[c->first_term_of_state[k] - 1].def,
-                                "the model has no %s", plan_string(p, p->states[k].name));
-    return status;
+            check_fail(c, "8b", p->values[c->first_term_of_state[k] - 1].def, "the model has no %s",
+                       plan_string(p, p->states[k].name));
 }
 
 static uint64_t model_values(const Plan *p) {
@@ -327,7 +321,7 @@ static uint64_t model_values(const Plan *p) {
                : 0;
 }
 
-int check_model(Check *c) {
+void check_model(Check *c) {
     const Plan *p = c->p;
     uint64_t values = model_values(p) + 1;
     ModelMeaning m = {.c = c};
@@ -337,5 +331,5 @@ int check_model(Check *c) {
     m.maker = arena_alloc(a, values * sizeof *m.maker);
     bool *stated = arena_alloc(a, (p->n_states + 1) * sizeof *stated);
     for (uint64_t i = 0; i < p->n_instrs; i++) number_instr(&m, i);
-    return compare_losses(&m, stated);
+    compare_losses(&m, stated);
 }

@@ -27,28 +27,27 @@
 
 #include "signature.h"
 
-int check_reads(Check *c, uint32_t program) {
+void check_reads(Check *c, uint32_t program) {
     const Plan *p = c->p;
     const PlanProgram *pr = &p->programs[program];
     for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
         for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
             uint32_t v = check_in(c, i, k), def = p->values[v].def;
             if (c->program[def] != program || def >= i)
-                return check_fail(c, "1a", i,
-                                  "operand %u (value %u) is the result of instruction %u, which "
-                                  "does not precede this one in its program",
-                                  k, v, def);
+                check_fail(c, "1a", i,
+                           "operand %u (value %u) is the result of instruction %u, which "
+                           "does not precede this one in its program",
+                           k, v, def);
             c->result->reads++;
             if (p->instrs[def].op == OP_state) continue;
             if (!check_before(c, def, i))
-                return check_fail(
+                check_fail(
                     c, "1b", i,
                     "operand %u (value %u) is written by instruction %u on stream %s, which may "
                     "not have finished: no edge or stream order puts it before this one",
                     k, v, def, stream_name(p->instrs[def].stream));
         }
     }
-    return 0;
 }
 
 /* The group whose state of that role has v as its entry version, or -1. */
@@ -100,36 +99,35 @@ static int64_t operand_group(const Check *c, uint32_t v, int64_t *axes) {
     return group;
 }
 
-static int check_unshard(Check *c, uint64_t i) {
+static void check_unshard(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     if (in->attr.unit < 0 || (uint64_t)in->attr.unit >= c->p->n_units)
-        return check_fail(c, "3a", i, "unshard of unit %lld, which does not exist",
-                          (long long)in->attr.unit);
+        check_fail(c, "3a", i, "unshard of unit %lld, which does not exist",
+                   (long long)in->attr.unit);
     const PlanUnit *u = &c->p->units[in->attr.unit];
     uint32_t n = plan_split_groups(c->p, u);
     if (in->n_out != n)
-        return check_fail(c, "3a", i, "unshard of unit %lld has %u results for %u groups",
-                          (long long)in->attr.unit, in->n_out, n);
+        check_fail(c, "3a", i, "unshard of unit %lld has %u results for %u groups",
+                   (long long)in->attr.unit, in->n_out, n);
     for (uint32_t k = n; k < in->n_in; k++)
         if (c->p->values[check_in(c, i, k)].type.dtype != DT_TOKEN)
-            return check_fail(c, "3a", i, "operand %u belongs to no group of the unit", k);
+            check_fail(c, "3a", i, "operand %u belongs to no group of the unit", k);
     for (uint32_t k = 0; k < n; k++) {
         int64_t axes = 0;
         int64_t group = k < in->n_in ? operand_group(c, check_in(c, i, k), &axes) : -1;
         const PlanGroup *g = &c->p->groups[u->first_group + k];
         const Type *out = &c->p->values[check_out(c, i, k)].type;
         if (group != (int64_t)(u->first_group + k))
-            return check_fail(c, "3a", i, "operand %u is not the shard of group %u", k,
-                              u->first_group + k);
+            check_fail(c, "3a", i, "operand %u is not the shard of group %u", k,
+                       u->first_group + k);
         if (in->attr.axes != axes)
-            return check_fail(c, "3a", i,
-                              "gathers group %u over axes other than those that it is split over",
-                              u->first_group + k);
+            check_fail(c, "3a", i,
+                       "gathers group %u over axes other than those that it is split over",
+                       u->first_group + k);
         if (out->dtype != g->wire_dtype || check_elements(out) != g->padded)
-            return check_fail(c, "3a", i, "result %u is not group %u, padded (%lld elements)", k,
-                              u->first_group + k, (long long)g->padded);
+            check_fail(c, "3a", i, "result %u is not group %u, padded (%lld elements)", k,
+                       u->first_group + k, (long long)g->padded);
     }
-    return 0;
 }
 
 /* The instruction that ends root value v: its reshard or free; NO_INSTR if there is none. */
@@ -139,17 +137,16 @@ static uint64_t ending(const Check *c, uint32_t v, uint16_t op) {
     return NO_INSTR;
 }
 
-static int check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
+static void check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
     for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++) {
         uint64_t user = c->use[k];
         if (user == end || check_before(c, user, end)) continue;
         /* A view is a name, not a read: its readers are in this list themselves. */
         if (op_info[c->p->instrs[user].op].alias == ALIAS_VIEW) continue;
-        return check_fail(c, rule, user,
-                          "reads value %u, which instruction %llu %s, possibly before this read", v,
-                          (Llu)end, rule[1] == 'b' ? "reshards" : "frees");
+        check_fail(c, rule, user,
+                   "reads value %u, which instruction %llu %s, possibly before this read", v,
+                   (Llu)end, rule[1] == 'b' ? "reshards" : "frees");
     }
-    return 0;
 }
 
 /* Is value v kept as a state of gathered parameters at the end of its program? */
@@ -158,14 +155,13 @@ static bool is_kept(const Check *c, uint32_t v) {
     return set != NO_INSTR && c->p->states[c->p->instrs[set].attr.index].role == STATE_GATHERED;
 }
 
-static int check_gathered(Check *c, uint64_t i) {
+static void check_gathered(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     for (uint32_t k = 0; k < in->n_out; k++) {
         uint32_t v = check_out(c, i, k);
         if (ending(c, v, OP_reshard) == NO_INSTR && !is_kept(c, v))
-            return check_fail(c, "3c", i, "value %u is unsharded here and never resharded", v);
+            check_fail(c, "3c", i, "value %u is unsharded here and never resharded", v);
     }
-    return 0;
 }
 
 /* The group that a flat value holds as it is gathered, or -1: a result of unshard, a cast of a
@@ -204,7 +200,7 @@ static bool is_retained(const Check *c, uint32_t v) {
 }
 
 /* Who may read values that hold parameters of several kinds (3g). */
-static int check_readers(Check *c, uint64_t i) {
+static void check_readers(Check *c, uint64_t i) {
     const Plan *p = c->p;
     uint16_t op = p->instrs[i].op;
     bool takes_flat = shows_flat(op) || op == OP_set_state || op == OP_reshard || op == OP_retain;
@@ -215,17 +211,15 @@ static int check_readers(Check *c, uint64_t i) {
         bool shard = shard_group(c, v) >= 0;
         bool may_copy = op == OP_unshard || op == OP_fetch || op == OP_free;
         if (takes_shards && !may_copy && entry_group(c, check_at_home(c, v), STATE_COPY) >= 0)
-            return check_fail(c, "3g", i, "operand %u (value %u) is a copy for gathers", k, v);
+            check_fail(c, "3g", i, "operand %u (value %u) is a copy for gathers", k, v);
         bool kept = op == OP_set_state && p->states[p->instrs[i].attr.index].role == STATE_GATHERED;
         if (is_retained(c, v) && op != OP_unshard && !kept)
-            return check_fail(c, "3g", i, "operand %u (value %u) is retained for a gather", k, v);
+            check_fail(c, "3g", i, "operand %u (value %u) is retained for a gather", k, v);
         if (takes_flat) continue;
         if ((shard && !takes_shards) || (!shard && flat_group(c, v) >= 0))
-            return check_fail(c, "3g", i, "operand %u (value %u) is %s", k, v,
-                              shard ? "a shard of parameters"
-                                    : "a flat parameter, not a view of it");
+            check_fail(c, "3g", i, "operand %u (value %u) is %s", k, v,
+                       shard ? "a shard of parameters" : "a flat parameter, not a view of it");
     }
-    return 0;
 }
 
 /* The parameter that a copy out of group g makes, or -1. */
@@ -303,20 +297,20 @@ static bool shows_gradient(const Check *c, uint64_t i) {
            c->p->states[state].role == STATE_GRADIENT;
 }
 
-static int check_view(Check *c, uint64_t i) {
+static void check_view(Check *c, uint64_t i) {
     const PlanGroup *g = shown_group(c, i);
-    if (check_param_shown(c, i) >= 0 || shows_gradient(c, i)) return 0;
-    if (g && shows_master(c, i, g) && viewed_param(c, i, g) >= 0) return 0;
+    if (check_param_shown(c, i) >= 0 || shows_gradient(c, i)) return;
+    if (g && shows_master(c, i, g) && viewed_param(c, i, g) >= 0) return;
     if (c->p->instrs[i].op != OP_view)
-        return check_fail(
+        check_fail(
             c, "3d", i,
             "is not a copy of parameter %s: value %u holds no such parameter %s, or the result "
             "has another type",
             plan_string(c->p, c->p->params[c->p->instrs[i].attr.index].name), check_in(c, i, 0),
             c->p->instrs[i].op == OP_copy_out ? "in chunks" : "quantized");
-    return check_fail(c, "3d", i,
-                      "does not view a parameter: in value %u, no parameter starts at byte %lld",
-                      check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);
+    check_fail(c, "3d", i,
+               "does not view a parameter: in value %u, no parameter starts at byte %lld",
+               check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);
 }
 
 static bool is_root(const Check *c, int64_t unit) {
@@ -324,28 +318,27 @@ static bool is_root(const Check *c, int64_t unit) {
            plan_string(c->p, c->p->units[unit].name)[0] == 0;
 }
 
-static int check_reshard(Check *c, uint64_t i) {
+static void check_reshard(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     for (uint32_t k = 0; k < in->n_in; k++) {
         int64_t group = flat_group(c, check_in(c, i, k));
         if (group < 0 || c->p->groups[group].unit != in->attr.unit)
-            return check_fail(c, "3c", i, "operand %u is not a group of unit %lld", k,
-                              (long long)in->attr.unit);
+            check_fail(c, "3c", i, "operand %u is not a group of unit %lld", k,
+                       (long long)in->attr.unit);
     }
-    return 0;
 }
 
-int check_unsharded(Check *c, uint32_t program) {
+void check_unsharded(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
     uint32_t live = 0, most = 0;
-    int status = 0;
-    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
         const PlanInstr *in = &c->p->instrs[i];
         bool root = is_root(c, in->attr.unit);
-        if ((status = check_readers(c, i))) break;
+        check_readers(c, i);
         switch (in->op) {
         case OP_unshard:
-            if (!(status = check_unshard(c, i))) status = check_gathered(c, i);
+            check_unshard(c, i);
+            check_gathered(c, i);
             live += !root;
             most = MAX(most, live);
             c->result->gathers++;
@@ -353,21 +346,19 @@ int check_unsharded(Check *c, uint32_t program) {
         case OP_view:
         case OP_copy_out:
         case OP_dequantize:
-            status = check_view(c, i);
+            check_view(c, i);
             c->result->views++;
             break;
-        case OP_reshard: status = check_reshard(c, i); /* fall through */
+        case OP_reshard: check_reshard(c, i); /* fall through */
         case OP_free:
-            for (uint32_t k = 0; !status && k < in->n_in; k++)
-                status =
-                    check_ends(c, c->root[check_in(c, i, k)], i, in->op == OP_free ? "3e" : "3b");
+            for (uint32_t k = 0; k < in->n_in; k++)
+                check_ends(c, c->root[check_in(c, i, k)], i, in->op == OP_free ? "3e" : "3b");
             live -= in->op == OP_reshard && !root && live > 0;
             break;
         default: break;
         }
     }
     if (program < ARRAY_LEN(c->result->live_units)) c->result->live_units[program] = most;
-    return status;
 }
 
 typedef struct GatheredStates {
@@ -376,7 +367,7 @@ typedef struct GatheredStates {
     uint8_t *next; /* when it ends */
 } GatheredStates;
 
-static int follow_kept(GatheredStates *s, uint64_t i) {
+static void follow_kept(GatheredStates *s, uint64_t i) {
     const Check *c = s->c;
     const PlanInstr *in = &c->p->instrs[i];
     if (in->op == OP_reshard) {
@@ -384,18 +375,16 @@ static int follow_kept(GatheredStates *s, uint64_t i) {
             int64_t index = check_entry_state(c, c->root[check_in(c, i, k)]);
             if (index >= 0) s->next[index] = 0;
         }
-        return 0;
+        return;
     }
-    if (in->op != OP_state && in->op != OP_set_state) return 0;
+    if (in->op != OP_state && in->op != OP_set_state) return;
     const PlanState *st = &c->p->states[in->attr.index];
-    if (st->role != STATE_GATHERED) return 0;
+    if (st->role != STATE_GATHERED) return;
     const char *name = plan_string(c->p, st->name);
-    if (in->op == OP_state)
-        return s->kept[in->attr.index]
-                   ? 0
-                   : check_fail(s->c, "3f", i,
-                                "reads state %s, which no instruction has gathered in this step",
-                                name);
+    if (in->op == OP_state && !s->kept[in->attr.index])
+        check_fail(s->c, "3f", i, "reads state %s, which no instruction has gathered in this step",
+                   name);
+    if (in->op == OP_state) return;
     uint32_t v = check_in(c, i, 0);
     const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
     bool entry = check_entry_state(c, v) == in->attr.index;
@@ -405,38 +394,31 @@ static int follow_kept(GatheredStates *s, uint64_t i) {
              : def->op == OP_unshard;
     uint32_t flat = part && right ? c->operands[def->first_in] : v;
     if (!entry && (!right || flat_group(c, flat) != st->group))
-        return check_fail(s->c, "3f", i,
-                          "stores in state %s a value that is not its gathered group", name);
+        check_fail(s->c, "3f", i, "stores in state %s a value that is not its gathered group",
+                   name);
     s->next[in->attr.index] = entry ? s->kept[in->attr.index] : 1;
-    return 0;
 }
 
-static int keep_calls(GatheredStates *s, uint32_t role, uint32_t kind) {
+static void keep_calls(GatheredStates *s, uint32_t role, uint32_t kind) {
     const Plan *p = s->c->p;
-    int status = 0;
     memset(s->kept, 0, p->n_states + 1);
-    for (uint32_t k = 0; !status && k < p->n_calls; k++) {
+    for (uint32_t k = 0; k < p->n_calls; k++) {
         const PlanCall *call = &p->calls[k];
         if (call->role != role || call->kind != kind) continue;
         const PlanProgram *pr = &p->programs[call->program];
         /* From its second time on a program finds what it left. */
-        for (int64_t time = 0; !status && time < MIN(call->times, 2); time++) {
+        for (int64_t time = 0; time < MIN(call->times, 2); time++) {
             memcpy(s->next, s->kept, p->n_states + 1);
-            for (uint64_t i = pr->first_instr;
-                 !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-                status = follow_kept(s, i);
+            for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+                follow_kept(s, i);
             memcpy(s->kept, s->next, p->n_states + 1);
         }
     }
-    return status;
 }
 
-int check_kept(Check *c, uint32_t role) {
+void check_kept(Check *c, uint32_t role) {
     GatheredStates s = {.c = c,
                         .kept = arena_alloc(c->arena, c->p->n_states + 1),
                         .next = arena_alloc(c->arena, c->p->n_states + 1)};
-    int status = 0;
-    for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
-        status = keep_calls(&s, role, kind);
-    return status;
+    for (uint32_t kind = PLAN_STEP; kind <= PLAN_EVALUATION; kind++) keep_calls(&s, role, kind);
 }

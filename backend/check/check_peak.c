@@ -55,29 +55,27 @@ static bool is_beside(const Plan *p, const PlanState *st, uint32_t stage) {
 }
 
 /* Of states in the order of their addresses each begins where the one before it has ended. */
-static int check_disjoint(Check *c, uint32_t stage) {
+static void check_disjoint(Check *c, uint32_t stage) {
     const Plan *p = c->p;
     const PlanRole *role = &p->roles[plan_stage_role(p, stage)];
     uint32_t *order = arena_array(c->arena, uint32_t, p->n_states + 1), n = 0;
     uint64_t slots = role->kept_at + role->kept_bytes * role->kept_slots;
-    int status = 0;
     for (uint32_t k = 0; k < p->n_states; k++)
         if (is_beside(p, &p->states[k], stage)) order[n++] = k;
     qsort_r(order, n, sizeof *order, by_address, (void *)p->states);
-    for (uint32_t k = 0; !status && k < n; k++) {
+    for (uint32_t k = 0; k < n; k++) {
         const PlanState *a = k ? &p->states[order[k - 1]] : NULL, *b = &p->states[order[k]];
         uint64_t end = b->address + check_type_bytes(&b->type);
         bool inside = b->role != STATE_KEPT ||
                       (b->address >= role->kept_at && end <= role->kept_at + role->kept_bytes);
         bool outside = b->role == STATE_KEPT || end <= role->kept_at || b->address >= slots;
         if ((a && a->address + check_type_bytes(&a->type) > b->address) || !inside || !outside)
-            status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another state",
-                                plan_string(p, b->name));
+            check_fail(c, "6d", NO_INSTR, "state %s overlaps another state",
+                       plan_string(p, b->name));
     }
-    return status;
 }
 
-static int check_state_region(Check *c, uint32_t role) {
+static void check_state_region(Check *c, uint32_t role) {
     const Plan *p = c->p;
     const PlanRole *r = &p->roles[role];
     uint64_t end[2] = {0}; /* of the device's memory, of the host's */
@@ -89,28 +87,25 @@ static int check_state_region(Check *c, uint32_t role) {
         uint64_t *last = &end[address_is_host(st->address)];
         *last = MAX(*last, align_up(address_offset(to), PLAN_ALIGN));
         if (st->address % PLAN_ALIGN)
-            return check_fail(c, "6d", NO_INSTR, "state %s: address %llu is not a multiple of %d",
-                              plan_string(p, st->name), (Llu)st->address, PLAN_ALIGN);
+            check_fail(c, "6d", NO_INSTR, "state %s: address %llu is not a multiple of %d",
+                       plan_string(p, st->name), (Llu)st->address, PLAN_ALIGN);
         if (!may_leave_device(st) && address_is_host(st->address))
-            return check_fail(c, "2h", NO_INSTR, "state %s is not in device memory",
-                              plan_string(p, st->name));
+            check_fail(c, "2h", NO_INSTR, "state %s is not in device memory",
+                       plan_string(p, st->name));
     }
     uint64_t said[2] = {r->persistent_bytes, r->host_persistent};
     for (int k = 0; k < 2; k++)
         if (end[k] != said[k])
-            return check_fail(c, "6d", NO_INSTR, "states of the %s end at %llu, the plan says %llu",
-                              k ? "host" : "device", (Llu)end[k], (Llu)said[k]);
-    return 0;
+            check_fail(c, "6d", NO_INSTR, "states of the %s end at %llu, the plan says %llu",
+                       k ? "host" : "device", (Llu)end[k], (Llu)said[k]);
 }
 
-static int check_states(Check *c) {
+static void check_states(Check *c) {
     const Plan *p = c->p;
     uint32_t stages = 1;
     for (uint32_t k = 0; k < p->n_programs; k++) stages = MAX(stages, p->programs[k].stage + 1u);
-    int status = 0;
-    for (uint32_t s = 0; !status && s < stages; s++) status = check_disjoint(c, s);
-    for (uint32_t r = 0; !status && r < p->n_roles; r++) status = check_state_region(c, r);
-    return status;
+    for (uint32_t s = 0; s < stages; s++) check_disjoint(c, s);
+    for (uint32_t r = 0; r < p->n_roles; r++) check_state_region(c, r);
 }
 
 /* The end of the highest value of the program in each memory. */
@@ -126,7 +121,7 @@ static void raise_marks(const Check *c, const PlanProgram *pr, uint64_t high[2])
 }
 
 /* What the programs of the role need. */
-static int measure_role(Check *c, uint32_t role, PlanRole *found) {
+static void measure_role(Check *c, uint32_t role, PlanRole *found) {
     const Plan *p = c->p;
     uint64_t workspace[DEVICE_KINDS] = {0};
     const PlanRole *said = &p->roles[role];
@@ -141,44 +136,39 @@ static int measure_role(Check *c, uint32_t role, PlanRole *found) {
             for (int d = 0; d < DEVICE_KINDS; d++)
                 workspace[d] = MAX(workspace[d], check_workspace(c, i, d));
         if (high[0] != pr->peak)
-            return check_fail(c, "6b", NO_INSTR, "program %u reaches byte %llu, the plan says %llu",
-                              k, (Llu)high[0], (Llu)pr->peak);
+            check_fail(c, "6b", NO_INSTR, "program %u reaches byte %llu, the plan says %llu", k,
+                       (Llu)high[0], (Llu)pr->peak);
         found->arena_bytes = MAX(found->arena_bytes, high[0]);
     }
     for (int d = 0; d < DEVICE_KINDS; d++)
         found->workspace_bytes[d] = align_up(found->arena_bytes, PLAN_ALIGN) + workspace[d];
-    return 0;
 }
 
 /* What is said of a role, or of the largest one in the settings. */
-static int compare_memory(Check *c, const PlanRole *found, uint64_t arena, uint64_t host,
-                          const uint64_t workspace[DEVICE_KINDS]) {
+static void compare_memory(Check *c, const PlanRole *found, uint64_t arena, uint64_t host,
+                           const uint64_t workspace[DEVICE_KINDS]) {
     if (host != found->host_bytes)
-        return check_fail(c, "6e", NO_INSTR,
-                          "host memory is used up to byte %llu, the plan says %llu",
-                          (Llu)found->host_bytes, (Llu)host);
+        check_fail(c, "6e", NO_INSTR, "host memory is used up to byte %llu, the plan says %llu",
+                   (Llu)found->host_bytes, (Llu)host);
     if (arena != found->arena_bytes)
-        return check_fail(c, "6a", NO_INSTR, "the arena reaches byte %llu, the plan says %llu",
-                          (Llu)found->arena_bytes, (Llu)arena);
+        check_fail(c, "6a", NO_INSTR, "the arena reaches byte %llu, the plan says %llu",
+                   (Llu)found->arena_bytes, (Llu)arena);
     for (int d = 0; d < DEVICE_KINDS; d++)
         if (workspace[d] != found->workspace_bytes[d])
-            return check_fail(c, "6c", NO_INSTR,
-                              "on device kind %d workspaces reach byte %llu, the plan says %llu", d,
-                              (Llu)found->workspace_bytes[d], (Llu)workspace[d]);
-    return 0;
+            check_fail(c, "6c", NO_INSTR,
+                       "on device kind %d workspaces reach byte %llu, the plan says %llu", d,
+                       (Llu)found->workspace_bytes[d], (Llu)workspace[d]);
 }
 
-int check_peak(Check *c) {
+void check_peak(Check *c) {
     const Plan *p = c->p;
     PlanRole most = {0};
-    int status = check_states(c);
-    for (uint32_t r = 0; !status && r < p->n_roles; r++) {
+    check_states(c);
+    for (uint32_t r = 0; r < p->n_roles; r++) {
         const PlanRole *said = &p->roles[r];
         PlanRole found = {0};
-        status = measure_role(c, r, &found);
-        if (status) return status;
-        status =
-            compare_memory(c, &found, said->arena_bytes, said->host_bytes, said->workspace_bytes);
+        measure_role(c, r, &found);
+        compare_memory(c, &found, said->arena_bytes, said->host_bytes, said->workspace_bytes);
         most.persistent_bytes = MAX(most.persistent_bytes, said->persistent_bytes);
         most.host_persistent = MAX(most.host_persistent, said->host_persistent);
         most.arena_bytes = MAX(most.arena_bytes, found.arena_bytes);
@@ -186,19 +176,16 @@ int check_peak(Check *c) {
         for (int d = 0; d < DEVICE_KINDS; d++)
             most.workspace_bytes[d] = MAX(most.workspace_bytes[d], found.workspace_bytes[d]);
     }
-    if (status) return status;
     const PlanSettings *s = p->settings;
     if (s->persistent_bytes != most.persistent_bytes || s->host_persistent != most.host_persistent)
-        return check_fail(c, "6d", NO_INSTR,
-                          "states end at %llu, those of the host at %llu, the plan says %llu and "
-                          "%llu",
-                          (Llu)most.persistent_bytes, (Llu)most.host_persistent,
-                          (Llu)s->persistent_bytes, (Llu)s->host_persistent);
-    status = compare_memory(c, &most, s->arena_bytes, s->host_bytes, s->workspace_bytes);
-    if (!status && s->workspace_offset != align_up(most.arena_bytes, PLAN_ALIGN))
-        status =
-            check_fail(c, "6c", NO_INSTR, "workspaces begin at %llu, not after the arena at %llu",
-                       (Llu)s->workspace_offset, (Llu)align_up(most.arena_bytes, PLAN_ALIGN));
+        check_fail(c, "6d", NO_INSTR,
+                   "states end at %llu, those of the host at %llu, the plan says %llu and "
+                   "%llu",
+                   (Llu)most.persistent_bytes, (Llu)most.host_persistent, (Llu)s->persistent_bytes,
+                   (Llu)s->host_persistent);
+    compare_memory(c, &most, s->arena_bytes, s->host_bytes, s->workspace_bytes);
+    if (s->workspace_offset != align_up(most.arena_bytes, PLAN_ALIGN))
+        check_fail(c, "6c", NO_INSTR, "workspaces begin at %llu, not after the arena at %llu",
+                   (Llu)s->workspace_offset, (Llu)align_up(most.arena_bytes, PLAN_ALIGN));
     c->result->peak = most.arena_bytes;
-    return status;
 }

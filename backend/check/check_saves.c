@@ -81,25 +81,23 @@ static bool is_saved_as(const SavesCheck *s, uint32_t state) {
     return saved;
 }
 
-static int check_each_once(SavesCheck *s) {
+static void check_each_once(SavesCheck *s) {
     Check *c = s->c;
     const Plan *p = c->p;
     for (uint32_t k = 0; k < p->n_saves; k++) {
         uint32_t *save = &s->save_of[p->saves[k].state];
         if (*save)
-            return check_fail(c, "9a", NO_INSTR, "saves %u and %u both write state %s", *save - 1,
-                              k, name_of(c, p->saves[k].state));
+            check_fail(c, "9a", NO_INSTR, "saves %u and %u both write state %s", *save - 1, k,
+                       name_of(c, p->saves[k].state));
         if (plan_is_copy(p, &p->states[p->saves[k].state]))
-            return check_fail(c, "9a", NO_INSTR,
-                              "save %u writes state %s, which another stage writes", k,
-                              name_of(c, p->saves[k].state));
+            check_fail(c, "9a", NO_INSTR, "save %u writes state %s, which another stage writes", k,
+                       name_of(c, p->saves[k].state));
         *save = k + 1;
     }
     for (uint32_t i = 0; i < p->n_states; i++)
         if (s->carried[i] && !s->save_of[i] && !is_saved_as(s, i))
-            return check_fail(c, "9a", NO_INSTR, "no save writes state %s", name_of(c, i));
+            check_fail(c, "9a", NO_INSTR, "no save writes state %s", name_of(c, i));
     c->result->saves = p->n_saves;
-    return 0;
 }
 
 static int by_place(const void *a, const void *b, void *context) {
@@ -122,7 +120,8 @@ static void sort_by_place(SavesCheck *s) {
 }
 
 /* The result lies in [from, to) of the arena. */
-static int check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t from, uint64_t to) {
+static void check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t from,
+                         uint64_t to) {
     Check *c = s->c;
     const PlanState *state = c->p->states;
     uint32_t role = plan_stage_role(c->p, c->p->programs[c->program[instr]].stage);
@@ -137,17 +136,16 @@ static int check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t 
     }
     for (; low < all && state[s->by_place[low]].address < to; low++)
         if (s->waited[instr] < s->save_of[s->by_place[low]])
-            return check_fail(c, "9b", instr,
-                              "value %u overwrites state %s, whose save (%u) may still run", value,
-                              name_of(c, s->by_place[low]), s->save_of[s->by_place[low]] - 1);
-    return 0;
+            check_fail(c, "9b", instr,
+                       "value %u overwrites state %s, whose save (%u) may still run", value,
+                       name_of(c, s->by_place[low]), s->save_of[s->by_place[low]] - 1);
 }
 
 static void wait_like(SavesCheck *s, uint64_t instr, uint64_t before) {
     if (before < instr) s->waited[instr] = MAX(s->waited[instr], s->waited[before]);
 }
 
-static int check_program(SavesCheck *s, const PlanProgram *pr) {
+static void check_program(SavesCheck *s, const PlanProgram *pr) {
     const Plan *p = s->c->p;
     uint64_t last[MAX_STREAMS];
     for (int k = 0; k < MAX_STREAMS; k++) last[k] = NO_INSTR;
@@ -162,12 +160,10 @@ static int check_program(SavesCheck *s, const PlanProgram *pr) {
         for (uint32_t k = 0; k < in->n_out && !names; k++) {
             const PlanValue *v = &p->values[in->first_out + k];
             if (v->type.dtype == DT_TOKEN) continue;
-            int status = check_result(s, i, in->first_out + k, v->address,
-                                      v->address + check_bytes(s->c, in->first_out + k));
-            if (status) return status;
+            check_result(s, i, in->first_out + k, v->address,
+                         v->address + check_bytes(s->c, in->first_out + k));
         }
     }
-    return 0;
 }
 
 static bool same_layout(const Layout *a, const Layout *b) {
@@ -184,7 +180,7 @@ static AxisSet copy_axes(const Check *c, const Layout *l) {
 /* The ranks' parts of a vector follow each other without a gap, in whatever order of ranks. Ranks
  * along axes that cut its parameters have a vector each; those of other stages write nothing of it.
  * *most: what a rank writes at most. */
-static int check_ranks_of(Check *c, uint32_t state, const Layout *l, int64_t *most) {
+static void check_ranks_of(Check *c, uint32_t state, const Layout *l, int64_t *most) {
     int64_t ranks = check_ranks(c, mesh_all_axes(&c->mesh)), elements = 0;
     AxisSet others = copy_axes(c, l);
     int64_t copies = check_ranks(c, others), all = l->unpadded * check_ranks(c, l->cut);
@@ -198,22 +194,21 @@ static int check_ranks_of(Check *c, uint32_t state, const Layout *l, int64_t *mo
         bool first = copy > 0 || part.first == MIN(begin, l->unpadded);
         bool last = copy + 1 < copies || part.end == MAX(end, part.first);
         if (!holds || !inside || !first || !last)
-            return check_fail(c, "9c", NO_INSTR,
-                              "rank %lld writes elements [%lld, %lld) of state %s, of which it has "
-                              "[%lld, %lld)",
-                              (long long)r, (long long)part.first, (long long)part.end,
-                              name_of(c, state), (long long)begin, holds ? (long long)end : 0);
+            check_fail(c, "9c", NO_INSTR,
+                       "rank %lld writes elements [%lld, %lld) of state %s, of which it has "
+                       "[%lld, %lld)",
+                       (long long)r, (long long)part.first, (long long)part.end, name_of(c, state),
+                       (long long)begin, holds ? (long long)end : 0);
         *most = MAX(*most, part.end - part.first);
         elements += part.end - part.first;
     }
-    if (elements == all) return 0;
-    return check_fail(c, "9c", NO_INSTR,
-                      "the ranks write %lld elements of state %s, which has %lld",
-                      (long long)elements, name_of(c, state), (long long)all);
+    if (elements != all)
+        check_fail(c, "9c", NO_INSTR, "the ranks write %lld elements of state %s, which has %lld",
+                   (long long)elements, name_of(c, state), (long long)all);
 }
 
 /* Many states have the layout of an earlier one, and are written alike. */
-static int check_shares(SavesCheck *s, uint32_t save) {
+static void check_shares(SavesCheck *s, uint32_t save) {
     Check *c = s->c;
     const PlanSave *q = &c->p->saves[save];
     const PlanState *state = &c->p->states[q->state];
@@ -223,21 +218,19 @@ static int check_shares(SavesCheck *s, uint32_t save) {
     while (k < s->n_shared && !same_layout(&s->shared[k].layout, &l)) k++;
     if (k == s->n_shared) {
         s->shared[k] = (Shared){.layout = l};
-        int status = check_ranks_of(c, q->state, &l, &s->shared[k].most);
-        if (status) return status;
+        check_ranks_of(c, q->state, &l, &s->shared[k].most);
         s->n_shared++;
     }
     uint64_t width = (uint64_t)check_element_bytes(state->type.dtype);
     uint64_t bytes = (uint64_t)((l.shard + copies - 1) / copies) * width;
-    if (q->bytes == bytes && (uint64_t)s->shared[k].most * width <= bytes) return 0;
-    return check_fail(
-        c, "9c", NO_INSTR,
-        "save %u says that a rank writes %llu bytes of state %s; the layout says %llu", save,
-        (Llu)q->bytes, name_of(c, q->state), (Llu)bytes);
+    if (q->bytes == bytes && (uint64_t)s->shared[k].most * width <= bytes) return;
+    check_fail(c, "9c", NO_INSTR,
+               "save %u says that a rank writes %llu bytes of state %s; the layout says %llu", save,
+               (Llu)q->bytes, name_of(c, q->state), (Llu)bytes);
 }
 
 /* The ranks of a role copy their saves one behind the other; *end: of the role's copy. */
-static int check_copy_of(Check *c, uint32_t role, uint64_t *end) {
+static void check_copy_of(Check *c, uint32_t role, uint64_t *end) {
     const Plan *p = c->p;
     uint64_t bytes = 0;
     *end = 0;
@@ -247,35 +240,33 @@ static int check_copy_of(Check *c, uint32_t role, uint64_t *end) {
         if (!plan_has_state(p, &p->states[p->saves[k].state], role)) continue;
         bytes += p->saves[k].bytes;
         if (copied && p->settings->snapshot != SNAPSHOT_COPY)
-            return check_fail(c, "9d", NO_INSTR, "save %u of state %s has no place in the copy", k,
-                              name_of(c, p->saves[k].state));
+            check_fail(c, "9d", NO_INSTR, "save %u of state %s has no place in the copy", k,
+                       name_of(c, p->saves[k].state));
         if (at != expected)
-            return check_fail(c, "9d", NO_INSTR,
-                              "save %u of state %s starts at byte %llu of the copy, but the "
-                              "previous one ends at %llu",
-                              k, name_of(c, p->saves[k].state), (Llu)at, (Llu)expected);
+            check_fail(c, "9d", NO_INSTR,
+                       "save %u of state %s starts at byte %llu of the copy, but the "
+                       "previous one ends at %llu",
+                       k, name_of(c, p->saves[k].state), (Llu)at, (Llu)expected);
         if (copied) *end += align_up(p->saves[k].bytes, PLAN_ALIGN);
     }
     c->result->save_bytes = MAX(c->result->save_bytes, bytes);
-    return 0;
 }
 
-static int check_copy(Check *c) {
+static void check_copy(Check *c) {
     const Plan *p = c->p;
     uint64_t end = 0, of_role;
     for (uint32_t r = 0; r < p->n_roles; r++) {
-        int status = check_copy_of(c, r, &of_role);
-        if (status) return status;
+        check_copy_of(c, r, &of_role);
         end = MAX(end, of_role);
     }
-    if (p->settings->copy_bytes == end) return 0;
-    return check_fail(c, "9d", NO_INSTR,
-                      "the copy of the state reaches byte %llu, the plan says "
-                      "%llu",
-                      (Llu)end, (Llu)p->settings->copy_bytes);
+    if (p->settings->copy_bytes != end)
+        check_fail(c, "9d", NO_INSTR,
+                   "the copy of the state reaches byte %llu, the plan says "
+                   "%llu",
+                   (Llu)end, (Llu)p->settings->copy_bytes);
 }
 
-int check_saves(Check *c) {
+void check_saves(Check *c) {
     const Plan *p = c->p;
     SavesCheck s = {.c = c};
     Arena *a = c->arena;
@@ -287,11 +278,9 @@ int check_saves(Check *c) {
     s.carried = arena_alloc(a, (p->n_states + 1) * sizeof *s.carried);
     s.shared = arena_alloc(a, (p->n_saves + 1) * sizeof *s.shared);
     find_carried(&s);
-    int status = check_each_once(&s);
-    if (!status) sort_by_place(&s);
-    for (uint32_t k = 0; k < p->n_programs && !status; k++)
-        status = check_program(&s, &p->programs[k]);
-    for (uint32_t k = 0; k < p->n_saves && !status; k++) status = check_shares(&s, k);
-    if (!status) status = check_copy(c);
-    return status;
+    check_each_once(&s);
+    sort_by_place(&s);
+    for (uint32_t k = 0; k < p->n_programs; k++) check_program(&s, &p->programs[k]);
+    for (uint32_t k = 0; k < p->n_saves; k++) check_shares(&s, k);
+    check_copy(c);
 }

@@ -43,49 +43,46 @@ bool follow_is_new_copy(const Check *c, uint32_t v, int64_t group) {
 }
 
 /* Is operand k the complete reduced gradient of the group? */
-static int check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t group) {
+static void check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t group) {
     const Sym *g = sym_in(s, i, k);
     bool own =
         g->kind == SYM_GRADIENT &&
         (g->group == group || (g->summed & s->c->stages && follow_is_alike(s->c, g->group, group)));
     if (!own)
-        return check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
-                          (long long)group);
+        check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
+                   (long long)group);
     if (g->summed != (s->c->samples | s->c->p->groups[group].partial))
-        return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
-                          (long long)group);
+        check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
+                   (long long)group);
     if (g->split != s->c->p->groups[group].split)
-        return check_fail(s->c, "4c", i, "the gradient of group %lld is not split as the group is",
-                          (long long)group);
+        check_fail(s->c, "4c", i, "the gradient of group %lld is not split as the group is",
+                   (long long)group);
     if (s->times != 1)
-        return check_fail(s->c, "4a", i, "is in a program that a step calls %lld times",
-                          (long long)s->times);
+        check_fail(s->c, "4a", i, "is in a program that a step calls %lld times",
+                   (long long)s->times);
     uint64_t n = follow_contributions(s, g); /* at most one a call: the total means the last call */
     if (n != s->total)
-        return check_fail(s->c, "4a", i,
-                          "the gradient of group %lld holds %llu of the step's %llu "
-                          "micro-batches",
-                          (long long)group, (Llu)n, (Llu)s->total);
-    return 0;
+        check_fail(s->c, "4a", i,
+                   "the gradient of group %lld holds %llu of the step's %llu "
+                   "micro-batches",
+                   (long long)group, (Llu)n, (Llu)s->total);
 }
 
-int follow_norm(GradientCheck *s, uint64_t i) {
+void follow_norm(GradientCheck *s, uint64_t i) {
     int64_t group = s->c->p->instrs[i].attr.group;
     if (group < 0 || (uint64_t)group >= s->c->p->n_groups)
-        return check_fail(s->c, "4g", i, "takes the norm of a group that does not exist");
-    int status = check_complete(s, i, 0, group);
-    if (status) return status;
+        check_fail(s->c, "4g", i, "takes the norm of a group that does not exist");
+    check_complete(s, i, 0, group);
     if (follow_first_alike(s->c, group) != group)
-        return check_fail(s->c, "4g", i, "takes the norm of group %lld, which group %lld has, too",
-                          (long long)group, (long long)follow_first_alike(s->c, group));
+        check_fail(s->c, "4g", i, "takes the norm of group %lld, which group %lld has, too",
+                   (long long)group, (long long)follow_first_alike(s->c, group));
     if (s->listed[group])
-        return check_fail(s->c, "4g", i, "instruction %u has already taken the norm of group %lld",
-                          s->listed[group] - 1, (long long)group);
+        check_fail(s->c, "4g", i, "instruction %u has already taken the norm of group %lld",
+                   s->listed[group] - 1, (long long)group);
     s->listed[group] = (uint32_t)i + 1;
     s->next[group] = 0;
     *sym_out(s, i, 0) =
         (Sym){.kind = SYM_NORM, .head = (uint32_t)group + 1, .tail = (uint32_t)group + 1};
-    return 0;
 }
 
 static bool is_step(const Check *c, uint32_t v) {
@@ -93,20 +90,20 @@ static bool is_step(const Check *c, uint32_t v) {
     return index >= 0 && c->p->states[index].role == STATE_STEP;
 }
 
-int follow_scale(GradientCheck *s, uint64_t i) {
+void follow_scale(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     const Sym *loss = sym_in(s, i, 0), *norm = sym_in(s, i, 1);
     if (!is_step(s->c, check_in(s->c, i, 2)))
-        return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
+        check_fail(s->c, "4e", i, "its last operand is not the state of the step");
     bool elsewhere = loss->kind == SYM_ELSEWHERE;
     bool no_norm = norm->kind == SYM_ELSEWHERE;
     if ((loss->kind != SYM_TERM && !elsewhere) || (norm->kind != SYM_NORM && !no_norm) ||
         loss->summed != follow_everywhere(s) ||
         norm->summed != (follow_everywhere(s) | s->c->cuts) || norm->taken)
-        return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
+        check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
     if (!elsewhere &&
         (!check_is_loss((uint16_t)-loss->group) || follow_contributions(s, loss) != s->total))
-        return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
+        check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
     uint64_t listed = 0, trainable = 0;
     for (uint32_t g = norm->head; g && listed <= p->n_groups; g = s->next[g - 1]) listed++;
     uint32_t role = plan_stage_role(p, p->programs[s->c->program[i]].stage);
@@ -117,9 +114,8 @@ int follow_scale(GradientCheck *s, uint64_t i) {
             trainable += p->groups[st->group].flags & GROUP_TRAINABLE;
     }
     if (listed != trainable)
-        return check_fail(s->c, "4g", i, "the norm holds %llu of %llu groups", (Llu)listed,
-                          (Llu)trainable);
-    return 0;
+        check_fail(s->c, "4g", i, "the norm holds %llu of %llu groups", (Llu)listed,
+                   (Llu)trainable);
 }
 
 /* Does a set_state keep value v, or what an evict made of it, in state `index`? */
@@ -142,9 +138,9 @@ static int64_t operand_state(const Check *c, uint64_t i, uint32_t k) {
     return check_entry_state(c, check_at_home(c, check_in(c, i, k)));
 }
 
-static int check_scale(GradientCheck *s, uint64_t i, uint32_t k) {
-    if (s->c->p->instrs[s->c->p->values[check_in(s->c, i, k)].def].op == OP_step_scale) return 0;
-    return check_fail(s->c, "4e", i, "its scale is not this step's");
+static void check_scale(GradientCheck *s, uint64_t i, uint32_t k) {
+    if (s->c->p->instrs[s->c->p->values[check_in(s->c, i, k)].def].op != OP_step_scale)
+        check_fail(s->c, "4e", i, "its scale is not this step's");
 }
 
 /* The op of a step, besides updates, with a result of that name; OP_COUNT: none. */
@@ -157,10 +153,10 @@ static uint16_t maker_of(const char *name) {
 }
 
 /* Is operand k what its maker derived from the parts of all ranks, with the same constants? */
-static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
+static void check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
     const PlanInstr *in = &s->c->p->instrs[i];
     uint16_t of = maker_of(op_signature((OpKind)in->op)->in[k].name);
-    if (of == OP_COUNT) return check_fail(s->c, "4e", i, "operand %u has no known maker", k);
+    if (of == OP_COUNT) check_fail(s->c, "4e", i, "operand %u has no known maker", k);
     const Sym *v = sym_in(s, i, k);
     const PlanGroup *g = &s->c->p->groups[in->attr.group];
     uint8_t how = op_info[of].partial;
@@ -169,71 +165,72 @@ static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
     if (v->kind == SYM_DERIVED && v->group == in->attr.group &&
         s->c->p->instrs[v->value].op == of &&
         check_same_attributes(in, &s->c->p->instrs[v->value], 0) && v->summed == summed)
-        return 0;
-    return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
-                      op_info[of].name, (long long)in->attr.group);
+        return;
+    check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
+               op_info[of].name, (long long)in->attr.group);
 }
 
 /* The state of the operand, which must be that of the op's group and role. */
-static int check_state_of(GradientCheck *s, uint64_t i, uint32_t k, uint32_t role) {
+static void check_state_of(GradientCheck *s, uint64_t i, uint32_t k, uint32_t role) {
     const Plan *p = s->c->p;
     int64_t group = p->instrs[i].attr.group, index = operand_state(s->c, i, k);
-    if (index >= 0 && p->states[index].role == role && p->states[index].group == group) return 0;
-    return check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld", k,
-                      (long long)group);
+    if (index >= 0 && p->states[index].role == role && p->states[index].group == group) return;
+    check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld", k,
+               (long long)group);
 }
 
 /* Operand k, which is a state that the op changes, in its old version, and result k, the new one.
  */
-static int check_kept_state(GradientCheck *s, uint64_t i, uint32_t k) {
+static void check_kept_state(GradientCheck *s, uint64_t i, uint32_t k) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     uint32_t role = op_info[in->op].keeps[k];
-    int status = check_state_of(s, i, k, role);
-    if (status) return status;
+    check_state_of(s, i, k, role);
     const PlanState *st = &p->states[operand_state(s->c, i, k)];
     if (role != STATE_FACTORS && check_elements(&st->type) != p->groups[in->attr.group].shard)
-        return check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld", k,
-                          (long long)in->attr.group);
-    if (is_set(s->c, check_out(s->c, i, k), st - p->states)) return 0;
-    return check_fail(s->c, "4e", i, "result %u does not become state %s", k,
-                      plan_string(p, st->name));
+        check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld", k,
+                   (long long)in->attr.group);
+    if (!is_set(s->c, check_out(s->c, i, k), st - p->states))
+        check_fail(s->c, "4e", i, "result %u does not become state %s", k,
+                   plan_string(p, st->name));
 }
 
 /* Operand k of an update, or of what prepares one, by the name that it has in the signature. */
-static int check_operand(GradientCheck *s, uint64_t i, uint32_t k) {
+static void check_operand(GradientCheck *s, uint64_t i, uint32_t k) {
     const PlanInstr *in = &s->c->p->instrs[i];
     const char *name = op_signature((OpKind)in->op)->in[k].name;
-    if (k < updated_states(in)) return check_kept_state(s, i, k);
-    if (!strcmp(name, "p")) return check_state_of(s, i, k, STATE_PARAM);
-    if (!strcmp(name, "g")) return check_complete(s, i, k, in->attr.group);
-    if (!strcmp(name, "scale")) return check_scale(s, i, k);
-    if (strcmp(name, "step") != 0) return check_derived(s, i, k);
-    if (is_step(s->c, check_in(s->c, i, k))) return 0;
-    return check_fail(s->c, "4e", i, "operand %u is not the state of the step", k);
+    if (k < updated_states(in))
+        check_kept_state(s, i, k);
+    else if (!strcmp(name, "p"))
+        check_state_of(s, i, k, STATE_PARAM);
+    else if (!strcmp(name, "g"))
+        check_complete(s, i, k, in->attr.group);
+    else if (!strcmp(name, "scale"))
+        check_scale(s, i, k);
+    else if (strcmp(name, "step") != 0)
+        check_derived(s, i, k);
+    else if (!is_step(s->c, check_in(s->c, i, k)))
+        check_fail(s->c, "4e", i, "operand %u is not the state of the step", k);
 }
 
-static int check_operands(GradientCheck *s, uint64_t i) {
-    int status = 0;
-    for (uint32_t k = 0; !status && k < s->c->p->instrs[i].n_in; k++)
-        status = check_operand(s, i, k);
-    return status;
+static void check_operands(GradientCheck *s, uint64_t i) {
+    for (uint32_t k = 0; k < s->c->p->instrs[i].n_in; k++) check_operand(s, i, k);
 }
 
 /* What prepares an update: sums of squares, means, a direction. */
-int follow_derived(GradientCheck *s, uint64_t i) {
+void follow_derived(GradientCheck *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
     int64_t group = in->attr.group;
     if (group < 0 || (uint64_t)group >= s->c->p->n_groups)
-        return check_fail(s->c, "4e", i, "prepares the update of a group that does not exist");
+        check_fail(s->c, "4e", i, "prepares the update of a group that does not exist");
     int part = op_partial_result((OpKind)in->op);
     *sym_out(s, i, part < 0 ? 0 : (uint32_t)part) =
         (Sym){.kind = SYM_DERIVED, .group = (int32_t)group, .value = (uint32_t)i};
-    return check_operands(s, i);
+    check_operands(s, i);
 }
 
 /* A copy that is kept of the shard gets what the update made of that, in the same program. */
-static int check_copied(GradientCheck *s, uint64_t i, int64_t group) {
+static void check_copied(GradientCheck *s, uint64_t i, int64_t group) {
     const Check *c = s->c;
     int64_t copy = copy_of(c->p, group);
     uint32_t updated = check_out(c, i, 0);
@@ -242,37 +239,33 @@ static int check_copied(GradientCheck *s, uint64_t i, int64_t group) {
         copy < 0 || (made && is_set(c, check_out(c, i, updated_states(&c->p->instrs[i])), copy));
     for (uint64_t k = c->first_use[updated]; !set && k < c->first_use[updated + 1]; k++)
         set = c->p->instrs[c->use[k]].op == OP_cast && is_set(c, check_out(c, c->use[k], 0), copy);
-    if (set) return 0;
-    return check_fail(s->c, "4q", i,
-                      "state %s keeps the value of group %lld from before the update",
-                      plan_string(c->p, c->p->states[copy].name), (long long)group);
+    if (!set)
+        check_fail(s->c, "4q", i, "state %s keeps the value of group %lld from before the update",
+                   plan_string(c->p, c->p->states[copy].name), (long long)group);
 }
 
-int follow_update(GradientCheck *s, uint64_t i) {
+void follow_update(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     int64_t group = in->attr.group;
     if (group < 0 || (uint64_t)group >= p->n_groups || !(p->groups[group].flags & GROUP_TRAINABLE))
-        return check_fail(s->c, "4d", i, "updates group %lld, which is not trainable",
-                          (long long)group);
-    int status = check_operands(s, i);
-    if (status) return status;
+        check_fail(s->c, "4d", i, "updates group %lld, which is not trainable", (long long)group);
+    check_operands(s, i);
     if (s->updated[group]++)
-        return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
+        check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
     s->updater[group] = (uint32_t)i + 1;
-    return check_copied(s, i, group);
+    check_copied(s, i, group);
 }
 
 /* The largest weights that a rank has of a group's parameters. */
-int follow_amax(GradientCheck *s, uint64_t i) {
+void follow_amax(GradientCheck *s, uint64_t i) {
     int64_t group = s->c->p->instrs[i].attr.group;
-    int status = check_state_of(s, i, 0, STATE_PARAM);
+    check_state_of(s, i, 0, STATE_PARAM);
     *sym_out(s, i, 0) = (Sym){.kind = SYM_LARGEST, .group = (int32_t)group};
-    return status;
 }
 
 /* quantize, dequantize: by the largest weights over all ranks. */
-int follow_quantized(GradientCheck *s, uint64_t i) {
+void follow_quantized(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     const PlanGroup *g = &p->groups[0];
@@ -281,15 +274,12 @@ int follow_quantized(GradientCheck *s, uint64_t i) {
     else
         g = &p->groups[in->attr.group];
     const Sym *v = sym_in(s, i, 1);
-    if (in->op == OP_quantize) {
-        int status = check_state_of(s, i, 0, STATE_PARAM);
-        if (status) return status;
-    }
+    if (in->op == OP_quantize) check_state_of(s, i, 0, STATE_PARAM);
     if (v->kind == SYM_LARGEST && v->summed == g->split &&
         follow_is_alike(s->c, v->group, g - p->groups))
-        return 0;
-    return check_fail(s->c, "4r", i,
-                      "operand 1 is not the largest weights of group %lld over all "
-                      "ranks",
-                      (long long)(g - p->groups));
+        return;
+    check_fail(s->c, "4r", i,
+               "operand 1 is not the largest weights of group %lld over all "
+               "ranks",
+               (long long)(g - p->groups));
 }

@@ -70,60 +70,62 @@ static void fill_last(Check *c) {
 }
 
 /* What one program, or what the pieces of one that stages have, compute. */
-static int prove_meaning(Check *c, const PlanProgram *pr, uint32_t rules) {
-    int status = rules & CHECK_RULE(10) ? check_placements(c, pr) : 0;
-    if (status || !(rules & CHECK_RULE(4))) return status;
+static void prove_meaning(Check *c, const PlanProgram *pr, uint32_t rules) {
+    if (rules & CHECK_RULE(10)) check_placements(c, pr);
+    if (!(rules & CHECK_RULE(4))) return;
     check_number(c, pr);
-    status = check_recomputed(c, pr);
-    return status ? status : check_backward(c, pr);
+    check_recomputed(c, pr);
+    check_backward(c, pr);
 }
 
 /* From here on operands are what other pieces have sent and kept. */
-static int prove_together(Check *c, uint32_t rules) {
+static void prove_together(Check *c, uint32_t rules) {
     const Plan *p = c->p;
-    uint32_t *operands = c->linked;
     PlanProgram *whole = arena_array(c->arena, PlanProgram, p->n_programs + 1);
-    int status = check_calls(c);
-    if (!status) status = check_link(c, operands);
-    if (!status) {
-        c->operands = operands;
-        memset(c->first_use, 0, (p->n_values + 2) * sizeof *c->first_use);
-        fill_uses(c);
-        uint32_t n = check_whole_programs(c, whole);
-        for (uint32_t k = 0; !status && k < n; k++) status = prove_meaning(c, &whole[k], rules);
-    }
-    return status;
+    check_calls(c);
+    check_link(c, c->linked);
+    c->operands = c->linked;
+    memset(c->first_use, 0, (p->n_values + 2) * sizeof *c->first_use);
+    fill_uses(c);
+    uint32_t n = check_whole_programs(c, whole);
+    for (uint32_t k = 0; k < n; k++) prove_meaning(c, &whole[k], rules);
 }
 
-static int run_proofs(Check *c, uint32_t rules) {
+static void run_proofs(Check *c, uint32_t rules) {
     const Plan *p = c->p;
     /* Proof 8 is about the losses and metrics that proof 4 finds. */
     if (rules & CHECK_RULE(8)) rules |= CHECK_RULE(4);
-    int status = rules & CHECK_RULE(7) ? check_cycles(c) : 0;
-    if (status) return status;
+    if (rules & CHECK_RULE(7)) check_cycles(c);
     for (uint32_t k = 0; k < p->n_programs; k++) fill_clocks(c, k);
     fill_uses(c);
     fill_last(c);
-    if (rules & CHECK_RULE(5)) status = check_collectives(c);
-    for (uint32_t k = 0; !status && k < p->n_programs; k++) {
-        if (rules & CHECK_RULE(1)) status = check_reads(c, k);
-        if (!status && rules & CHECK_RULE(2)) status = check_overlaps(c, k);
-        if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k);
-        if (!status && !c->stages) status = prove_meaning(c, &p->programs[k], rules);
+    if (rules & CHECK_RULE(5)) check_collectives(c);
+    for (uint32_t k = 0; k < p->n_programs; k++) {
+        if (rules & CHECK_RULE(1)) check_reads(c, k);
+        if (rules & CHECK_RULE(2)) check_overlaps(c, k);
+        if (rules & CHECK_RULE(3)) check_unsharded(c, k);
+        if (!c->stages) prove_meaning(c, &p->programs[k], rules);
     }
-    if (!status && c->stages) status = prove_together(c, rules);
-    if (!status && rules & CHECK_RULE(4)) status = check_samples(c);
-    for (uint32_t r = 0; !status && r < p->n_roles; r++) {
-        if (rules & CHECK_RULE(3)) status = check_kept(c, r);
-        if (!status && rules & CHECK_RULE(4) && (!c->stages || !r)) status = check_gradients(c, r);
+    if (c->stages) prove_together(c, rules);
+    if (rules & CHECK_RULE(4)) check_samples(c);
+    for (uint32_t r = 0; r < p->n_roles; r++) {
+        if (rules & CHECK_RULE(3)) check_kept(c, r);
+        if (rules & CHECK_RULE(4) && (!c->stages || !r)) check_gradients(c, r);
     }
-    if (!status && rules & CHECK_RULE(4)) status = check_evaluation(c);
-    if (!status && rules & CHECK_RULE(4)) status = check_constants(c);
-    if (!status && rules & CHECK_RULE(8)) status = check_model(c);
-    if (!status && rules & CHECK_RULE(8)) status = check_facts(c);
-    if (!status && rules & CHECK_RULE(8)) status = check_dtypes(c);
-    if (!status && rules & CHECK_RULE(6)) status = check_peak(c);
-    return status || !(rules & CHECK_RULE(9)) ? status : check_saves(c);
+    if (rules & CHECK_RULE(4)) check_evaluation(c);
+    if (rules & CHECK_RULE(4)) check_constants(c);
+    if (rules & CHECK_RULE(8)) check_model(c);
+    if (rules & CHECK_RULE(8)) check_facts(c);
+    if (rules & CHECK_RULE(8)) check_dtypes(c);
+    if (rules & CHECK_RULE(6)) check_peak(c);
+    if (rules & CHECK_RULE(9)) check_saves(c);
+}
+
+/* false: check_stop has ended the proofs. */
+static bool prove(Check *c, uint32_t rules) {
+    if (setjmp(c->end)) return false;
+    run_proofs(c, rules);
+    return true;
 }
 
 /* The most operands and results that one instruction has. */
@@ -182,9 +184,9 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.first_term_of_state = arena_alloc(a, (p->n_states + 1) * sizeof *c.first_term_of_state);
     c.written = arena_alloc(a, (p->n_states + 1) * sizeof *c.written);
     check_draw_key(&c);
-    int status = run_proofs(&c, rules);
+    bool proved = prove(&c, rules);
     arena_free(a);
-    return status;
+    return proved ? 0 : EXIT_CORRUPT;
 }
 
 int plan_check_rules(const Plan *p, uint32_t rules, PlanFault *fault) {

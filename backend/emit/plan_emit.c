@@ -350,11 +350,10 @@ typedef struct PlanFacts {
     Emit *e;
 } PlanFacts;
 
-static int put_fact(FactSink *sink, FactKind kind, uint64_t value, const char *text) {
+static void put_fact(FactSink *sink, FactKind kind, uint64_t value, const char *text) {
     Emit *e = ((PlanFacts *)sink)->e;
     PUT(e, facts, .name = string(e, sink->name), .kind = kind,
         .value = kind == FACT_TEXT ? string(e, text) : value);
-    return 0;
 }
 
 static void emit_statement(Emit *e) {

@@ -15,13 +15,11 @@
 /* FACT_TEXT: a value is a PlanString. */
 typedef enum FactKind { FACT_WHOLE, FACT_REAL, FACT_TEXT, FACT_KINDS } FactKind;
 
-/* Where facts go: to the plan, or into a comparison with those of the plan. A value that differs
- * makes status the exit code; later facts are then ignored. */
+/* Where facts go: to the plan, or into a comparison with those of the plan. */
 typedef struct FactSink FactSink;
 struct FactSink {
-    int (*put)(FactSink *s, FactKind kind, uint64_t value, const char *text);
+    void (*put)(FactSink *s, FactKind kind, uint64_t value, const char *text);
     const char *name; /* of the next facts */
-    int status;
 };
 
 static inline uint64_t fact_bits(double x) {
@@ -35,14 +33,12 @@ static inline double fact_as_real(uint64_t bits) {
     return x;
 }
 
-static inline void fact_whole(FactSink *s, uint64_t value) {
-    if (!s->status) s->status = s->put(s, FACT_WHOLE, value, NULL);
-}
+static inline void fact_whole(FactSink *s, uint64_t value) { s->put(s, FACT_WHOLE, value, NULL); }
 static inline void fact_real(FactSink *s, double value) {
-    if (!s->status) s->status = s->put(s, FACT_REAL, fact_bits(value), NULL);
+    s->put(s, FACT_REAL, fact_bits(value), NULL);
 }
 static inline void fact_text(FactSink *s, const char *text) {
-    if (!s->status) s->status = s->put(s, FACT_TEXT, 0, text ? text : "");
+    s->put(s, FACT_TEXT, 0, text ? text : "");
 }
 static inline void fact_type(FactSink *s, const Type *t) {
     fact_whole(s, t->dtype);

@@ -10,7 +10,7 @@
 #include "signature.h"
 #include "text.h"
 
-static int read_values(Reading *r) {
+static void read_values(Reading *r) {
     const Plan *p = r->p;
     Mesh mesh = plan_mesh(p);
     for (uint64_t i = 0; i < p->n_values; i++) {
@@ -37,7 +37,6 @@ static int read_values(Reading *r) {
                 "value %llu lies at byte %llu, which is outside the arena or not aligned", (Llu)i,
                 (Llu)v->address);
     }
-    return 0;
 }
 
 /* Attributes that the op has are in their range, the others zero. */
@@ -78,12 +77,11 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
 }
 
 /* Rows [first, first + n) of a table; ranges of instructions ascend and stay apart. */
-static int read_range(Reading *r, uint64_t i, const char *what, uint64_t first, uint64_t n,
-                      uint64_t total, uint64_t *next) {
+static void read_range(Reading *r, uint64_t i, const char *what, uint64_t first, uint64_t n,
+                       uint64_t total, uint64_t *next) {
     FAIL_IF(first < *next || first > total || n > total - first,
             "instruction %llu: the range of its %s is wrong", (Llu)i, what);
     *next = first + n;
-    return 0;
 }
 
 /* Where the ranges of the next instruction can begin. */
@@ -91,7 +89,7 @@ typedef struct Next {
     uint64_t in, out, edge;
 } Next;
 
-static int read_shape_of_instr(Reading *r, uint64_t i, Next *next) {
+static void read_shape_of_instr(Reading *r, uint64_t i, Next *next) {
     const Plan *p = r->p;
     const PlanInstr *in = &p->instrs[i];
     FAIL_IF(in->op >= OP_COUNT, "instruction %llu: unknown op %u", (Llu)i, in->op);
@@ -116,15 +114,12 @@ static int read_shape_of_instr(Reading *r, uint64_t i, Next *next) {
     FAIL_IF(in->flops > (uint64_t)INT64_MAX || in->bytes > (uint64_t)INT64_MAX ||
                 in->live_bytes > (uint64_t)INT64_MAX,
             "instruction %llu: a prediction is out of range", (Llu)i);
-    int status = read_range(r, i, "operands", in->first_in, in->n_in, p->n_operands, &next->in);
-    if (!status)
-        status = read_range(r, i, "results", in->first_out, in->n_out, p->n_values, &next->out);
-    if (!status)
-        status = read_range(r, i, "edges", in->first_edge, in->n_edge, p->n_edges, &next->edge);
-    return status;
+    read_range(r, i, "operands", in->first_in, in->n_in, p->n_operands, &next->in);
+    read_range(r, i, "results", in->first_out, in->n_out, p->n_values, &next->out);
+    read_range(r, i, "edges", in->first_edge, in->n_edge, p->n_edges, &next->edge);
 }
 
-static int read_links(Reading *r, const PlanProgram *program, uint64_t i) {
+static void read_links(Reading *r, const PlanProgram *program, uint64_t i) {
     const Plan *p = r->p;
     const PlanInstr *in = &p->instrs[i];
     for (uint32_t k = 0; k < in->n_in; k++) {
@@ -143,10 +138,9 @@ static int read_links(Reading *r, const PlanProgram *program, uint64_t i) {
                 "instruction %llu: edge %u does not start at an instruction of its program", (Llu)i,
                 k);
     }
-    return 0;
 }
 
-static int read_instr(Reading *r, uint64_t i) {
+static void read_instr(Reading *r, uint64_t i) {
     const Plan *p = r->p;
     const PlanInstr *in = &p->instrs[i];
     const char *fault = attr_ranges_fault(in);
@@ -154,23 +148,20 @@ static int read_instr(Reading *r, uint64_t i) {
     FAIL_IF(fault, "instruction %llu: attribute %s of op %s is out of range", (Llu)i, fault,
             op_info[in->op].name);
     char where[256], text[512];
-    if (plan_types_fit(p, in, text, sizeof text)) return 0;
+    if (plan_types_fit(p, in, text, sizeof text)) return;
     plan_instr_text(p, i, where, sizeof where);
-    FAIL_IF(true, "%s: %s", where, text);
-    return 0;
+    plan_fail(r, "%s: %s", where, text);
 }
 
-int plan_read_instrs(Reading *r) {
+void plan_read_instrs(Reading *r) {
     const Plan *p = r->p;
     Next next = {0};
-    int status = 0;
-    for (uint64_t i = 0; i < p->n_instrs && !status; i++) status = read_shape_of_instr(r, i, &next);
-    if (!status) status = read_values(r);
-    for (uint64_t k = 0; k < p->n_programs && !status; k++) {
+    for (uint64_t i = 0; i < p->n_instrs; i++) read_shape_of_instr(r, i, &next);
+    read_values(r);
+    for (uint64_t k = 0; k < p->n_programs; k++) {
         const PlanProgram *a = &p->programs[k];
-        for (uint64_t i = a->first_instr; i < a->first_instr + (uint64_t)a->n_instr && !status; i++)
-            status = read_links(r, a, i);
+        for (uint64_t i = a->first_instr; i < a->first_instr + (uint64_t)a->n_instr; i++)
+            read_links(r, a, i);
     }
-    for (uint64_t i = 0; i < p->n_instrs && !status; i++) status = read_instr(r, i);
-    return status;
+    for (uint64_t i = 0; i < p->n_instrs; i++) read_instr(r, i);
 }

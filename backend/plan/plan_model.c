@@ -25,7 +25,7 @@ static uint64_t rows_of(const Plan *p, uint16_t op) {
     return UINT64_MAX;
 }
 
-static int read_node(Reading *r, const PlanNode *n, uint64_t i, uint32_t first_value) {
+static void read_node(Reading *r, const PlanNode *n, uint64_t i, uint32_t first_value) {
     const Plan *p = r->p;
     FAIL_IF(n->op >= OP_COUNT || !(op_info[n->op].levels & L_MODEL) || n->rank > MAX_RANK,
             "op %llu of the model is unknown", (Llu)i);
@@ -49,10 +49,9 @@ static int read_node(Reading *r, const PlanNode *n, uint64_t i, uint32_t first_v
     }
     FAIL_IF(rows_of(p, n->op) != UINT64_MAX && p->node_words[n->first_word] >= rows_of(p, n->op),
             "op %llu of the model names a row that does not exist", (Llu)i);
-    return 0;
 }
 
-static int read_facts(Reading *r) {
+static void read_facts(Reading *r) {
     const Plan *p = r->p;
     for (uint64_t i = 0; i < p->n_facts; i++) {
         const PlanFact *f = &p->facts[i];
@@ -61,13 +60,11 @@ static int read_facts(Reading *r) {
         FAIL_IF(f->kind == FACT_TEXT && f->value >= p->n_strings,
                 "fact %llu of the model has a text outside the plan's strings", (Llu)i);
     }
-    return 0;
 }
 
-int plan_read_model(Reading *r) {
+void plan_read_model(Reading *r) {
     const Plan *p = r->p;
-    int facts = read_facts(r);
-    if (facts) return facts;
+    read_facts(r);
     uint64_t node = 0, in = 0, word = 0, value = 0;
     FAIL_IF(p->n_model_programs < 1 || p->n_model_programs > 2, "the model has %llu programs",
             (Llu)p->n_model_programs);
@@ -81,8 +78,7 @@ int plan_read_model(Reading *r) {
             const PlanNode *n = &p->nodes[node];
             FAIL_IF(n->first_in != in || n->first_word != word || n->first_out != value,
                     "op %llu of the model does not follow the one before it", (Llu)node);
-            int status = read_node(r, n, node, first_value);
-            if (status) return status;
+            read_node(r, n, node, first_value);
             in += n->n_in;
             word += n->n_word;
             value += n->n_out;
@@ -91,5 +87,4 @@ int plan_read_model(Reading *r) {
     }
     FAIL_IF(node != p->n_nodes || in != p->n_node_operands || word != p->n_node_words,
             "some ops of the model belong to no program");
-    return 0;
 }

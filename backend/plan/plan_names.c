@@ -22,7 +22,7 @@ static bool bad_part(const Plan *p, const StoredPart *s, int64_t elements) {
            !stored_is_inside(s, elements, whole_elements(p, s->param));
 }
 
-static int read_stored_tensor(Reading *r, uint64_t i, uint64_t first) {
+static void read_stored_tensor(Reading *r, uint64_t i, uint64_t first) {
     const Plan *p = r->p;
     const PlanStored *t = &p->stored[i];
     int64_t elements = 1;
@@ -39,7 +39,6 @@ static int read_stored_tensor(Reading *r, uint64_t i, uint64_t first) {
     for (uint64_t k = first; k < first + t->n_part; k++)
         FAIL_IF(bad_part(p, &p->parts[k], elements), "part %llu of tensor %s lies outside it",
                 (Llu)(k - first), plan_string(p, t->name));
-    return 0;
 }
 
 /* Takes the parts of a table's tensors from what is left of their parameters; false: more. */
@@ -54,7 +53,7 @@ static bool take_parts(const Plan *p, uint32_t table, int64_t *left) {
 }
 
 /* The parts of a parameter are as many elements as it has. */
-static int count_parts(Reading *r, uint32_t table) {
+static void count_parts(Reading *r, uint32_t table) {
     const Plan *p = r->p;
     int64_t *left = arena_array(r->scratch, int64_t, p->n_params);
     uint64_t rows = p->n_params + p->n_aliases;
@@ -65,24 +64,20 @@ static int count_parts(Reading *r, uint32_t table) {
     bool good = take_parts(p, table, left);
     for (uint64_t i = 0; i < p->n_params; i++) good &= !left[i];
     FAIL_IF(!good, "names table %u: the parts of a parameter do not add up to it", table);
-    return 0;
 }
 
-static int read_stored(Reading *r) {
+static void read_stored(Reading *r) {
     const Plan *p = r->p;
     uint64_t first = 0;
-    int code = 0;
-    for (uint64_t i = 0; !code && i < p->n_stored; i++) {
-        code = read_stored_tensor(r, i, first);
+    for (uint64_t i = 0; i < p->n_stored; i++) {
+        read_stored_tensor(r, i, first);
         first += p->stored[i].n_part;
     }
-    if (code) return code;
     FAIL_IF(first != p->n_parts, "some parts belong to no tensor");
-    for (uint32_t t = 0; t < MAX(p->n_names, 1) && !code; t++) code = count_parts(r, t);
-    return code;
+    for (uint32_t t = 0; t < MAX(p->n_names, 1); t++) count_parts(r, t);
 }
 
-int plan_read_names(Reading *r) {
+void plan_read_names(Reading *r) {
     const Plan *p = r->p;
     uint64_t rows = p->n_params + p->n_aliases, names = 0;
     FAIL_IF(__builtin_mul_overflow(p->n_names ? p->n_names - 1 : 0, rows, &names) ||
@@ -110,5 +105,5 @@ int plan_read_names(Reading *r) {
                     (n->flags & PARAM_TRANSPOSED || row >= p->n_params || p->params[row].n_alias),
                 "name %llu of the further names names no tensor", (Llu)i);
     }
-    return read_stored(r);
+    read_stored(r);
 }

@@ -60,7 +60,7 @@ static const void *find_section(const char *bytes, size_t size, uint32_t kind, s
 }
 
 /* The settings begin with the same fields in all versions, so the command is there to be read. */
-static int other_version(Reading *r, const char *bytes, size_t size) {
+static void other_version(Reading *r, const char *bytes, size_t size) {
     uint64_t n_strings = 0, n_settings = 0;
     const char *strings = find_section(bytes, size, 0, 1, &n_strings);
     const PlanSettings *s =
@@ -68,36 +68,33 @@ static int other_version(Reading *r, const char *bytes, size_t size) {
     const char *because =
         "compiled by a different version of fsdpc, whose ops or workspace rules differ";
     if (!strings || !s || strings[n_strings - 1] || s->command >= n_strings)
-        return plan_fail(r, "%s: compile the model again", because);
-    return plan_fail(
-        r, "%s: compile the model again: fsdpc compile %s -n %u (and --mesh, if it had one)",
-        because, strings + s->command, s->ranks);
+        plan_fail(r, "%s: compile the model again", because);
+    plan_fail(r, "%s: compile the model again: fsdpc compile %s -n %u (and --mesh, if it had one)",
+              because, strings + s->command, s->ranks);
 }
 
-static int read_header(Reading *r, const void *bytes, size_t size) {
+static void read_header(Reading *r, const void *bytes, size_t size) {
     const PlanHeader *h = bytes;
-    if (size < sizeof *h) return plan_fail(r, "the file has %zu bytes, too few for a plan", size);
+    if (size < sizeof *h) plan_fail(r, "the file has %zu bytes, too few for a plan", size);
     if (memcmp(h->magic, PLAN_MAGIC, sizeof h->magic))
-        return plan_fail(r, "this is not a plan: it does not start with " PLAN_MAGIC);
+        plan_fail(r, "this is not a plan: it does not start with " PLAN_MAGIC);
     if (h->oldest_reader > PLAN_VERSION)
-        return plan_fail(r, "the plan needs a reader of format %u or newer; this one knows %d",
-                         h->oldest_reader, PLAN_VERSION);
+        plan_fail(r, "the plan needs a reader of format %u or newer; this one knows %d",
+                  h->oldest_reader, PLAN_VERSION);
     if (h->size != size)
-        return plan_fail(r, "the plan should have %llu bytes, but the file has %zu", (Llu)h->size,
-                         size);
+        plan_fail(r, "the plan should have %llu bytes, but the file has %zu", (Llu)h->size, size);
     if (checksum(bytes, size) != h->checksum)
-        return plan_fail(r, "checksum mismatch: the file is damaged");
+        plan_fail(r, "checksum mismatch: the file is damaged");
     if (h->version < h->oldest_reader || h->oldest_reader == 0)
-        return plan_fail(r, "format %u cannot require reader %u", h->version, h->oldest_reader);
-    if (h->rules != plan_rules()) return other_version(r, bytes, size);
+        plan_fail(r, "format %u cannot require reader %u", h->version, h->oldest_reader);
+    if (h->rules != plan_rules()) other_version(r, bytes, size);
     if (fingerprint(bytes, size) != h->fingerprint)
-        return plan_fail(r,
-                         "the contents do not match fingerprint %016llx: the plan was changed "
-                         "after it was compiled",
-                         (Llu)h->fingerprint);
+        plan_fail(r,
+                  "the contents do not match fingerprint %016llx: the plan was changed "
+                  "after it was compiled",
+                  (Llu)h->fingerprint);
     if (h->n_sections > (size - sizeof *h) / sizeof(PlanSection))
-        return plan_fail(r, "the table of %u sections does not fit into the file", h->n_sections);
-    return 0;
+        plan_fail(r, "the table of %u sections does not fit into the file", h->n_sections);
 }
 
 enum {
@@ -117,30 +114,30 @@ static const struct {
 };
 
 /* Sections of known kind must be there once each; all must ascend and stay apart. */
-static int read_sections(Reading *r, const char *bytes, size_t size) {
+static void read_sections(Reading *r, const char *bytes, size_t size) {
     const PlanHeader *h = (const PlanHeader *)bytes;
     const PlanSection *at = (const PlanSection *)(bytes + sizeof *h), *found[SECTION_KINDS] = {0};
     uint64_t free_from = sizeof *h + (uint64_t)h->n_sections * sizeof *at;
     for (uint32_t i = 0; i < h->n_sections; i++) {
         const PlanSection *s = &at[i];
         if (s->offset % 16 || s->offset < free_from || s->offset > size)
-            return plan_fail(r, "section %u starts at byte %llu, which is not a valid place", i,
-                             (Llu)s->offset);
+            plan_fail(r, "section %u starts at byte %llu, which is not a valid place", i,
+                      (Llu)s->offset);
         if (!s->element || s->count > (size - s->offset) / s->element)
-            return plan_fail(r, "section %u does not fit into the file", i);
+            plan_fail(r, "section %u does not fit into the file", i);
         free_from = s->offset + s->count * s->element;
         if (s->kind >= SECTION_KINDS) continue;
         if (found[s->kind])
-            return plan_fail(r, "there are two sections of %s", section_info[s->kind].name);
+            plan_fail(r, "there are two sections of %s", section_info[s->kind].name);
         if (s->element != section_info[s->kind].element)
-            return plan_fail(r, "section of %s: %u bytes per element instead of %zu",
-                             section_info[s->kind].name, s->element, section_info[s->kind].element);
+            plan_fail(r, "section of %s: %u bytes per element instead of %zu",
+                      section_info[s->kind].name, s->element, section_info[s->kind].element);
         if (s->count >= UINT32_MAX)
-            return plan_fail(r, "section of %s is too large", section_info[s->kind].name);
+            plan_fail(r, "section of %s is too large", section_info[s->kind].name);
         found[s->kind] = s;
     }
     for (int k = 0; k < SECTION_KINDS; k++)
-        if (!found[k]) return plan_fail(r, "there is no section of %s", section_info[k].name);
+        if (!found[k]) plan_fail(r, "there is no section of %s", section_info[k].name);
     int kind = 0;
 #define SECTION(field, type, name)                                                                 \
     r->p->field = (const type *)(bytes + found[kind]->offset);                                     \
@@ -150,20 +147,26 @@ static int read_sections(Reading *r, const char *bytes, size_t size) {
     const Plan *p = r->p;
     FAIL_IF(!p->n_strings || p->strings[0] || p->strings[p->n_strings - 1],
             "the string table does not begin and end with a zero byte");
-    return 0;
+}
+
+/* false: plan_fail has ended it. */
+static bool read_all(Reading *r, const void *bytes, size_t size) {
+    if (setjmp(r->end)) return false;
+    read_header(r, bytes, size);
+    read_sections(r, bytes, size);
+    plan_read_tables(r);
+    plan_read_instrs(r);
+    return true;
 }
 
 int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size) {
-    Reading r = {p, message, message_size, arena_new()};
+    Reading r = {.p = p, .message = message, .message_size = message_size, .scratch = arena_new()};
     *p = (Plan){.header = bytes};
     if ((uintptr_t)bytes % 16) BUG("a plan's bytes must be aligned to 16");
-    int status = read_header(&r, bytes, size);
-    if (!status) status = read_sections(&r, bytes, size);
-    if (!status) status = plan_read_tables(&r);
-    if (!status) status = plan_read_instrs(&r);
-    if (status) *p = (Plan){0};
+    bool good = read_all(&r, bytes, size);
+    if (!good) *p = (Plan){0};
     arena_free(r.scratch);
-    return status;
+    return good ? 0 : EXIT_CORRUPT;
 }
 
 int plan_open(Plan *p, const char *path, char *message, size_t message_size) {

@@ -3,6 +3,7 @@
 #define FSDPC_PLAN_INSIDE_H
 
 #include <math.h>
+#include <setjmp.h>
 
 #include "op.h"
 #include "plan.h"
@@ -17,12 +18,13 @@ typedef struct Reading {
     char *message;
     size_t message_size;
     Arena *scratch; /* until the plan is read */
+    jmp_buf end;    /* where plan_fail goes */
 } Reading;
 
 /* What files of the reader ask of a table's numbers. */
 #define FAIL_IF(c, ...)                                                                            \
     do {                                                                                           \
-        if (c) return plan_fail(r, __VA_ARGS__);                                                   \
+        if (c) plan_fail(r, __VA_ARGS__);                                                          \
     } while (0)
 static inline bool bad_string(const Plan *p, PlanString s) { return s >= p->n_strings; }
 
@@ -38,20 +40,20 @@ static inline bool bad_gather(uint32_t dtype) {
     return dtype != DT_NONE && !dtype_is_sent((int)dtype);
 }
 
-/* plan_text.c: writes the message; the result is EXIT_CORRUPT. */
-int plan_fail(Reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* plan_tables.c: all tables but the programs' contents. 0 or EXIT_CORRUPT. */
-int plan_read_tables(Reading *r);
+/* plan_text.c: writes the message and ends the reading. */
+_Noreturn void plan_fail(Reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* plan_tables.c: all tables but the programs' contents. */
+void plan_read_tables(Reading *r);
 /* plan_settings.c: the mesh and the settings. */
-int plan_read_settings(Reading *r);
+void plan_read_settings(Reading *r);
 /* plan_names.c: the tables of names that files of weights may use, and tensors in parts. */
-int plan_read_names(Reading *r);
+void plan_read_names(Reading *r);
 /* plan_model.c: what the plan has to compute. */
-int plan_read_model(Reading *r);
+void plan_read_model(Reading *r);
 /* A type with a size of at most PLAN_LARGEST bytes. */
 bool plan_type_sane(const Type *t);
 /* plan_instrs.c: values, operands, edges, instructions and their attributes. */
-int plan_read_instrs(Reading *r);
+void plan_read_instrs(Reading *r);
 /* plan_types.c: do operands and results of one instruction have types that the op can work on? */
 bool plan_types_fit(const Plan *p, const PlanInstr *in, char *fault, size_t size);
 

@@ -4,7 +4,7 @@
 #include "optimizers.h"
 #include "plan_reader.h"
 
-static int read_mesh(Reading *r) {
+static void read_mesh(Reading *r) {
     const Plan *p = r->p;
     int64_t ranks = 1;
     FAIL_IF(p->n_axes > MESH_AXES, "the mesh has %llu axes", (Llu)p->n_axes);
@@ -20,10 +20,9 @@ static int read_mesh(Reading *r) {
     FAIL_IF(p->n_settings != 1, "there must be one row of settings, not %llu", (Llu)p->n_settings);
     FAIL_IF(ranks != (int64_t)p->settings->ranks, "the mesh has %lld ranks, the plan says %u",
             (long long)ranks, p->settings->ranks);
-    return 0;
 }
 
-static int read_batch(Reading *r) {
+static void read_batch(Reading *r) {
     const Plan *p = r->p;
     Mesh mesh = plan_mesh(p);
     int64_t parts = mesh_extent(&mesh, mesh_sample_axes(&mesh)); /* of a batch, one per rank */
@@ -42,20 +41,18 @@ static int read_batch(Reading *r) {
     FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
                 bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
             "settings: a count is out of range");
-    return 0;
 }
 
-static int read_checkpoints(Reading *r) {
+static void read_checkpoints(Reading *r) {
     const PlanSettings *s = r->p->settings;
     FAIL_IF(bad_count(s->checkpoint_every, 0) || bad_count(s->keep, 0) ||
                 bad_count(s->keep_every, 0) || s->keep_best > 1 || s->snapshot >= SNAPSHOTS ||
                 s->form >= CHECKPOINT_FORMS || s->copy_bytes > (uint64_t)PLAN_LARGEST,
             "settings: checkpoints every %lld steps, %lld and multiples of %lld kept",
             (long long)s->checkpoint_every, (long long)s->keep, (long long)s->keep_every);
-    return 0;
 }
 
-static int read_training(Reading *r) {
+static void read_training(Reading *r) {
     const PlanSettings *s = r->p->settings;
     FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
             (long long)s->steps, (long long)s->epochs);
@@ -74,10 +71,9 @@ static int read_training(Reading *r) {
                 bad_count(s->loss_interval, 0),
             "settings: gain %g, loss scale %g, %g, %g, %lld", s->gain, s->loss_scale,
             s->loss_growth, s->loss_backoff, (long long)s->loss_interval);
-    return 0;
 }
 
-static int read_memory(Reading *r) {
+static void read_memory(Reading *r) {
     const Plan *p = r->p;
     const PlanSettings *s = p->settings;
     FAIL_IF(s->arena_bytes > (uint64_t)PLAN_LARGEST || s->persistent_bytes > s->arena_bytes ||
@@ -92,26 +88,22 @@ static int read_memory(Reading *r) {
         FAIL_IF(s->workspace_bytes[d] > (uint64_t)PLAN_LARGEST ||
                     s->workspace_bytes[d] < s->workspace_offset,
                 "settings: %llu bytes with workspace", (Llu)s->workspace_bytes[d]);
-    return 0;
 }
 
-int plan_read_settings(Reading *r) {
+void plan_read_settings(Reading *r) {
     const Plan *p = r->p;
     const PlanSettings *s = p->settings;
-    int code = read_mesh(r);
-    if (code) return code;
+    read_mesh(r);
     FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
                 bad_string(p, s->hf_config) || bad_string(p, s->hf_facts) ||
                 bad_string(p, s->checkpoint),
             "settings: the name of the model or compiler, the command or config.json is missing");
-    if (!code) code = read_batch(r);
-    if (!code) code = read_checkpoints(r);
-    if (!code) code = read_training(r);
-    if (!code) code = read_memory(r);
-    if (code) return code;
+    read_batch(r);
+    read_checkpoints(r);
+    read_training(r);
+    read_memory(r);
     FAIL_IF(!dtype_is_float((int)s->compute_dtype) || !dtype_is_float((int)s->reduce_dtype) ||
                 bad_gather(s->gather_dtype) || s->pad,
             "settings: unsupported dtypes %u, %u, %u (to compute, sum and gather in)",
             s->compute_dtype, s->reduce_dtype, s->gather_dtype);
-    return 0;
 }

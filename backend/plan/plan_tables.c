@@ -26,16 +26,15 @@ bool plan_type_sane(const Type *t) {
     return t->dtype != DT_TOKEN || t->rank == 0;
 }
 
-static int read_files(Reading *r) {
+static void read_files(Reading *r) {
     const Plan *p = r->p;
     FAIL_IF(!p->n_files, "the source map is empty");
     for (uint64_t i = 0; i < p->n_files; i++)
         FAIL_IF(bad_string(p, p->files[i].base) || p->files[i].pad, "source file %llu has no name",
                 (Llu)i);
-    return 0;
 }
 
-static int read_params(Reading *r) {
+static void read_params(Reading *r) {
     const Plan *p = r->p;
     Mesh mesh = plan_mesh(p);
     int64_t total = 0;
@@ -76,19 +75,17 @@ static int read_params(Reading *r) {
     for (uint64_t i = 0; i < p->n_aliases; i++)
         FAIL_IF(bad_string(p, p->aliases[i].name) || bad_string(p, p->aliases[i].checkpoint),
                 "alias %llu has no name", (Llu)i);
-    return 0;
 }
 
-static int read_placements(Reading *r) {
+static void read_placements(Reading *r) {
     const Plan *p = r->p;
     Mesh mesh = plan_mesh(p);
     for (uint64_t i = 0; i < p->n_placements; i++)
         FAIL_IF(!placement_is_sound(&p->placements[i], &mesh),
                 "placement %llu does not fit the mesh", (Llu)i);
-    return 0;
 }
 
-static int read_units(Reading *r) {
+static void read_units(Reading *r) {
     const Plan *p = r->p;
     uint64_t next = 0;
     for (uint64_t i = 0; i < p->n_units; i++) {
@@ -105,7 +102,6 @@ static int read_units(Reading *r) {
                     (Llu)i);
     }
     FAIL_IF(next != p->n_groups, "%llu groups belong to no unit", (Llu)(p->n_groups - next));
-    return 0;
 }
 
 /* After `end`, the end of the parameter before; chunks without gaps, which cut it along an axis. */
@@ -140,7 +136,7 @@ bool plan_is_copy(const Plan *p, const PlanState *s) {
 }
 
 /* seen, last: by parameter, the first and the last group + 1 that have it so far. */
-static int read_group(Reading *r, uint64_t i, uint64_t *seen, uint64_t *last) {
+static void read_group(Reading *r, uint64_t i, uint64_t *seen, uint64_t *last) {
     const Plan *p = r->p;
     const PlanGroup *g = &p->groups[i];
     int64_t end = 0;
@@ -191,18 +187,15 @@ static int read_group(Reading *r, uint64_t i, uint64_t *seen, uint64_t *last) {
     }
     FAIL_IF(chunks && (end != g->shard || g->unpadded != g->padded),
             "group %llu: its chunks do not fill a shard", (Llu)i);
-    return 0;
 }
 
-static int read_groups(Reading *r) {
+static void read_groups(Reading *r) {
     const Plan *p = r->p;
     uint64_t *seen = arena_array(r->scratch, uint64_t, p->n_params);
     uint64_t *last = arena_array(r->scratch, uint64_t, p->n_params);
-    for (uint64_t i = 0; i < p->n_groups; i++)
-        if (read_group(r, i, seen, last)) return EXIT_CORRUPT;
+    for (uint64_t i = 0; i < p->n_groups; i++) read_group(r, i, seen, last);
     for (uint64_t i = 0; i < p->n_params; i++)
         FAIL_IF(!seen[i], "parameter %s is in no group", plan_string(p, p->params[i].name));
-    return 0;
 }
 
 static bool has_shape(const Type *t, uint32_t dtype, int64_t elements) {
@@ -210,7 +203,7 @@ static bool has_shape(const Type *t, uint32_t dtype, int64_t elements) {
 }
 
 /* What a role promises about the type, so that host code can use the memory. */
-static int read_state_role(Reading *r, const PlanState *s, const char *name) {
+static void read_state_role(Reading *r, const PlanState *s, const char *name) {
     const Plan *p = r->p;
     const PlanGroup *g = s->group >= 0 ? &p->groups[s->group] : NULL;
     bool right = false;
@@ -263,10 +256,9 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
     default: break;
     }
     FAIL_IF(!right, "state %s does not have the type of its role", name);
-    return 0;
 }
 
-static int read_states(Reading *r) {
+static void read_states(Reading *r) {
     const Plan *p = r->p;
     uint32_t single[STATE_ROLES] = {0};
     for (uint64_t i = 0; i < p->n_states; i++) {
@@ -285,15 +277,13 @@ static int read_states(Reading *r) {
         FAIL_IF(at % PLAN_ALIGN || at > room || (uint64_t)type_bytes(&s->type) > room - at,
                 "state %s is outside the persistent memory", name);
         single[s->role]++;
-        int status = read_state_role(r, s, name);
-        if (status) return status;
+        read_state_role(r, s, name);
     }
     FAIL_IF(single[STATE_STEP] != 1 || single[STATE_STAGING] > 1 || single[STATE_SCALE] > 1,
             "there must be one state of role step, and at most one of staging and scale");
-    return 0;
 }
 
-static int read_saves(Reading *r) {
+static void read_saves(Reading *r) {
     const Plan *p = r->p;
     for (uint64_t i = 0; i < p->n_saves; i++) {
         const PlanSave *s = &p->saves[i];
@@ -304,12 +294,11 @@ static int read_saves(Reading *r) {
                     s->at % PLAN_ALIGN,
                 "save %llu: %llu bytes at %llu of the copy", (Llu)i, (Llu)s->bytes, (Llu)s->at);
     }
-    return 0;
 }
 
 /* Each group has one state for its shard, and at most one for a copy of it: loading and saving
  * parameters relies on it. */
-static int read_shards(Reading *r) {
+static void read_shards(Reading *r) {
     const Plan *p = r->p;
     bool *seen = arena_array(r->scratch, bool, p->n_groups);
     bool *copied = arena_array(r->scratch, bool, p->n_groups);
@@ -323,7 +312,6 @@ static int read_shards(Reading *r) {
     }
     for (uint64_t i = 0; i < p->n_groups; i++)
         FAIL_IF(!seen[i], "group %llu has no shard among the states", (Llu)i);
-    return 0;
 }
 
 /* Fields of a step come after all others, and each has the rows of one of these. */
@@ -336,7 +324,7 @@ static bool bad_source_field(const Plan *p, uint64_t i) {
     return memcmp(one->type.dim + 1, f->type.dim + 1, rest) != 0;
 }
 
-static int read_fields(Reading *r) {
+static void read_fields(Reading *r) {
     const Plan *p = r->p;
     uint64_t slot = 0;
     for (uint64_t i = 0; i < p->n_states; i++)
@@ -358,7 +346,6 @@ static int read_fields(Reading *r) {
                     (uint64_t)type_bytes(&f->type) > slot - f->staging,
                 "batch field %s is outside its staging slot", name);
     }
-    return 0;
 }
 
 static bool bad_corruption(const PlanSource *s, bool rows) {
@@ -373,7 +360,7 @@ static bool bad_corruption(const PlanSource *s, bool rows) {
                   : s->spans != 0);
 }
 
-static int read_formulas(Reading *r) {
+static void read_formulas(Reading *r) {
     const Plan *p = r->p;
     uint64_t next = 0;
     for (uint64_t i = 0; i < p->n_formulas; i++) {
@@ -385,10 +372,9 @@ static int read_formulas(Reading *r) {
         FAIL_IF(fault, "formula %llu: %s", (Llu)i, fault);
     }
     FAIL_IF(next != p->n_steps, "%llu steps belong to no formula", (Llu)(p->n_steps - next));
-    return 0;
 }
 
-static int read_sources(Reading *r) {
+static void read_sources(Reading *r) {
     const Plan *p = r->p;
     for (uint64_t i = 0; i < p->n_sources; i++) {
         const PlanSource *s = &p->sources[i];
@@ -421,7 +407,6 @@ static int read_sources(Reading *r) {
         FAIL_IF(p->source_fields[i].classes < 0 || p->source_fields[i].classes > INT32_MAX,
                 "source field %llu has %lld classes", (Llu)i,
                 (long long)p->source_fields[i].classes);
-    return 0;
 }
 
 /* Its memory fits what ranks allocate, slots of kept activations fit among its states. */
@@ -437,7 +422,7 @@ static bool bad_role(const Plan *p, const PlanRole *r) {
            (r->kept_slots && r->kept_bytes > (r->persistent_bytes - r->kept_at) / r->kept_slots);
 }
 
-static int read_programs(Reading *r) {
+static void read_programs(Reading *r) {
     const Plan *p = r->p;
     uint64_t next = 0;
     uint32_t rank = 0;
@@ -473,24 +458,22 @@ static int read_programs(Reading *r) {
                     plan_stage_role(p, p->programs[a->program].stage) != a->role,
                 "call %llu names a role or program that does not exist", (Llu)i);
     }
-    return 0;
 }
 
-int plan_read_tables(Reading *r) {
-    int status = plan_read_settings(r);
-    if (!status) status = read_files(r);
-    if (!status) status = read_params(r);
-    if (!status) status = read_placements(r);
-    if (!status) status = plan_read_names(r);
-    if (!status) status = read_units(r);
-    if (!status) status = read_groups(r);
-    if (!status) status = read_states(r);
-    if (!status) status = read_formulas(r);
-    if (!status) status = read_shards(r);
-    if (!status) status = read_saves(r);
-    if (!status) status = read_fields(r);
-    if (!status) status = read_sources(r);
-    if (!status) status = read_programs(r);
-    if (!status) status = plan_read_model(r);
-    return status;
+void plan_read_tables(Reading *r) {
+    plan_read_settings(r);
+    read_files(r);
+    read_params(r);
+    read_placements(r);
+    plan_read_names(r);
+    read_units(r);
+    read_groups(r);
+    read_states(r);
+    read_formulas(r);
+    read_shards(r);
+    read_saves(r);
+    read_fields(r);
+    read_sources(r);
+    read_programs(r);
+    plan_read_model(r);
 }

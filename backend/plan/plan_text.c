@@ -5,12 +5,12 @@
 
 #include "plan_reader.h"
 
-int plan_fail(Reading *r, const char *format, ...) {
+_Noreturn void plan_fail(Reading *r, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(r->message, r->message_size, format, args);
     va_end(args);
-    return EXIT_CORRUPT;
+    longjmp(r->end, 1);
 }
 
 const char *plan_string(const Plan *p, PlanString s) { return p->strings + s; }

@@ -55,7 +55,7 @@ static int64_t size_of_param(const Check *c, const PlanParam *param, uint32_t v)
 /* ---- collectives, and ops of flat vectors */
 
 static int fail_collective(Check *c, uint64_t i, const char *what) {
-    return check_fail(c, "10c", i, "its operand is not %s along %s", what, cut_name(c));
+    return check_note(c, "10c", i, "its operand is not %s along %s", what, cut_name(c));
 }
 
 /* Operand and result k of what moves parts along the axis. */
@@ -65,7 +65,7 @@ static int move_value(Check *c, uint64_t i, uint32_t k) {
     uint32_t x = check_in(c, i, k), y = check_out(c, i, k);
     const Place all = {0}, term = {.kind = PLACE_PARTIAL};
     if (!may_be_runs(c, cut.outer))
-        return check_fail(c, "10f", i, "deals backwards along %s, and has no pairs of runs",
+        return check_note(c, "10f", i, "deals backwards along %s, and has no pairs of runs",
                           cut_name(c));
     bool gathers = in->op == OP_all_gather_part, sums = in->op == OP_reduce_scatter_part;
     if (!same_place(&c->place[x], gathers ? &cut : sums ? &term : &all))
@@ -78,7 +78,7 @@ static int move_value(Check *c, uint64_t i, uint32_t k) {
     int64_t all_parts = c->part[gathers ? x : y].dim[cut.dim] * cut_parts(c);
     int64_t size = alone ? c->whole[x].dim[cut.dim] : all_parts;
     if (gathers && in->n_in > 1 && size != all_parts)
-        return check_fail(c, "10c", i, "gathers several values, and parts of them end in padding");
+        return check_note(c, "10c", i, "gathers several values, and parts of them end in padding");
     placement_set(c, y, gathers ? &all : &cut, size);
     return 0;
 }
@@ -91,7 +91,7 @@ static int move_part(Check *c, uint64_t i) {
     int status = 0;
     for (int k = 0; k < c->level; k++) proved |= (AxisSet)1 << c->level_axis[k];
     if (axes & ~c->cuts)
-        return check_fail(c, "10c", i, "moves a value along axes that cut no values");
+        return check_note(c, "10c", i, "moves a value along axes that cut no values");
     if (!(axes & cut_axis(c)) && !(axes & proved)) return placement_of_op(c, i);
     for (uint32_t k = 0; !status && k < in->n_out; k++) {
         if (axes & cut_axis(c))
@@ -147,7 +147,7 @@ static int place_pack(Check *c, uint64_t i) {
         if (earlier ? (is->kind == PLACE_PARTIAL) != (want.kind == PLACE_PARTIAL)
                     : !same_place(is, &want)) {
             c->blamed = k;
-            return check_fail(c, "10d", i, "operand %u is not %s parameter %s is", k,
+            return check_note(c, "10d", i, "operand %u is not %s parameter %s is", k,
                               term ? "a term of a sum as the gradient of" : "cut as",
                               plan_string(p, param->name));
         }
@@ -200,7 +200,7 @@ static int place_flat(Check *c, uint64_t i) {
     else if (whole || in->op == OP_free || is_passed_on(c, in))
         place_sum_of_parts(c, i);
     else
-        return check_fail(c, "10b", i,
+        return check_note(c, "10b", i,
                           "reads a part of a value, or a term of a sum, and needs it whole");
     return 0;
 }
@@ -313,50 +313,40 @@ static bool is_told(const Check *c, uint32_t v) {
     return true;
 }
 
-static int check_told(Check *c, uint64_t i, uint32_t v, const char *what, uint32_t k) {
-    if (is_told(c, v)) return 0;
-    return check_fail(c, "10f", i, "%s %u is not placed along %s as the plan tells the kernel",
-                      what, k, cut_name(c));
+static void check_told(Check *c, uint64_t i, uint32_t v, const char *what, uint32_t k) {
+    if (!is_told(c, v))
+        check_fail(c, "10f", i, "%s %u is not placed along %s as the plan tells the kernel", what,
+                   k, cut_name(c));
 }
 
-static int check_kernels(Check *c, const PlanProgram *pr) {
-    int status = 0;
+static void check_kernels(Check *c, const PlanProgram *pr) {
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
         const PlanInstr *in = &c->p->instrs[i];
         if (!op_reads_placements((OpKind)in->op)) continue;
         /* Of what earlier micro-batches left proof 4 says what it is. */
         uint32_t n_in = in->n_in - (in->attr.earlier && in->n_in);
-        for (uint32_t k = 0; k < n_in && !status; k++)
-            status = check_told(c, i, check_in(c, i, k), "operand", k);
-        for (uint32_t k = 0; k < in->n_out && !status; k++)
-            status = check_told(c, i, check_out(c, i, k), "result", k);
-        if (status) return status;
+        for (uint32_t k = 0; k < n_in; k++) check_told(c, i, check_in(c, i, k), "operand", k);
+        for (uint32_t k = 0; k < in->n_out; k++) check_told(c, i, check_out(c, i, k), "result", k);
     }
-    return 0;
 }
 
-static int place_level(Check *c, const PlanProgram *pr) {
+static void place_level(Check *c, const PlanProgram *pr) {
     memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
     memcpy(c->part, c->whole, c->p->n_values * sizeof *c->part);
     c->by_length = true;
-    int status = place_program(c, pr);
-    if (!status) return 0;
+    if (!place_program(c, pr)) return;
     PlanFault fault = *c->fault;
     c->by_length = false;
     memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
-    status = place_program(c, pr);
-    if (status)
-        *c->fault = fault;
-    else
-        memset(c->fault, 0, sizeof *c->fault);
-    return status;
+    bool placed = !place_program(c, pr);
+    *c->fault = placed ? (PlanFault){.instr = 0} : fault;
+    if (!placed) check_stop(c);
 }
 
-int check_placements(Check *c, const PlanProgram *pr) {
+void check_placements(Check *c, const PlanProgram *pr) {
     for (c->level = 0; c->level < c->n_levels; c->level++) {
-        int status = place_level(c, pr);
-        if (!status) status = check_kernels(c, pr);
-        if (status) return status;
+        place_level(c, pr);
+        check_kernels(c, pr);
         for (uint32_t v = 0; v < c->p->n_values; v++) {
             if (c->p->values[v].def - pr->first_instr >= pr->n_instr) continue;
             c->result->cut_values += c->place[v].kind == PLACE_CUT;
@@ -364,5 +354,4 @@ int check_placements(Check *c, const PlanProgram *pr) {
         }
     }
     if (c->n_levels) check_type_inner(c);
-    return 0;
 }

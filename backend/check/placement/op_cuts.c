@@ -306,7 +306,7 @@ static int fail_op(Check *c, uint64_t i) {
                             : snprintf(text + n, sizeof text - n, "%s%s", between,
                                        p->kind == PLACE_WHOLE ? "whole" : "terms of a sum"));
     }
-    return check_fail(c, "10a", i, "%s has no cut along %s with operands that are %s",
+    return check_note(c, "10a", i, "%s has no cut along %s with operands that are %s",
                       op_info[in->op].name, cut_name(c), text);
 }
 

@@ -26,19 +26,18 @@ int64_t follow_first_alike(const Check *c, int64_t group) {
     return first;
 }
 
-int follow_join(GradientCheck *s, uint64_t i, uint32_t j) {
+void follow_join(GradientCheck *s, uint64_t i, uint32_t j) {
     const Sym *a = sym_in(s, i, j), *b = sym_in(s, i, s->c->p->instrs[i].n_out + j);
     bool fits = follow_is_alike(s->c, a->group, b->group) && a->summed == b->summed &&
                 a->split == b->split && follow_contributions(s, a) == follow_contributions(s, b);
     if (!fits || s->joined[b->group] || s->shared[b->group])
-        return check_fail(s->c, "4s", i, "adds the gradient of group %d to that of group %d",
-                          b->group, a->group);
+        check_fail(s->c, "4s", i, "adds the gradient of group %d to that of group %d", b->group,
+                   a->group);
     s->joined[b->group] = (uint32_t)a->group + 1;
     *sym_out(s, i, j) = *a;
-    return 0;
 }
 
-int follow_shared_sum(GradientCheck *s, uint64_t i) {
+void follow_shared_sum(GradientCheck *s, uint64_t i) {
     const Check *c = s->c;
     const PlanInstr *in = &c->p->instrs[i];
     const Sym *v = sym_in(s, i, 0);
@@ -46,20 +45,18 @@ int follow_shared_sum(GradientCheck *s, uint64_t i) {
     s->sums_of = c->program[i] + 1;
     s->sums++;
     if (in->n_out != 1 || in->attr.axes != c->stages)
-        return check_fail(s->c, "4s", i, "is not a sum of one gradient over stages");
+        check_fail(s->c, "4s", i, "is not a sum of one gradient over stages");
     *sym_out(s, i, 0) = (Sym){.kind = SYM_ELSEWHERE, .summed = c->stages};
-    if (check_is_zeros(c, check_in(c, i, 0))) return 0;
+    if (check_is_zeros(c, check_in(c, i, 0))) return;
     if (v->kind != SYM_GRADIENT || v->summed & c->stages)
-        return check_fail(s->c, "4s", i, "adds something else than a gradient of its stages");
+        check_fail(s->c, "4s", i, "adds something else than a gradient of its stages");
     for (uint32_t g = 0; g < c->p->n_groups; g++) {
         if (g != (uint32_t)v->group && s->joined[g] != (uint32_t)v->group + 1) continue;
-        if (s->shared[g])
-            return check_fail(s->c, "4s", i, "adds the gradient of group %u again", g);
+        if (s->shared[g]) check_fail(s->c, "4s", i, "adds the gradient of group %u again", g);
         s->shared[g] = s->sums;
     }
     *sym_out(s, i, 0) = *v;
     sym_out(s, i, 0)->summed |= c->stages;
-    return 0;
 }
 
 static bool update_alike(const GradientCheck *s, uint32_t a, uint32_t b) {
@@ -70,7 +67,7 @@ static bool update_alike(const GradientCheck *s, uint32_t a, uint32_t b) {
 }
 
 /* Groups that are alike, from the first one on. */
-static int check_alike(GradientCheck *s, uint32_t first) {
+static void check_alike(GradientCheck *s, uint32_t first) {
     const Plan *p = s->c->p;
     uint32_t n = 0;
     bool summed = p->groups[first].partial & s->c->stages;
@@ -79,21 +76,19 @@ static int check_alike(GradientCheck *s, uint32_t first) {
         bool alike = follow_is_alike(s->c, first, g);
         n += alike;
         if (summed && (s->shared[g] == s->shared[first]) != alike && (alike || s->shared[g]))
-            return check_fail(s->c, "4s", NO_INSTR,
-                              "group %u is %s of the sum over stages that group %u is part of", g,
-                              alike ? "not part" : "part", first);
+            check_fail(s->c, "4s", NO_INSTR,
+                       "group %u is %s of the sum over stages that group %u is part of", g,
+                       alike ? "not part" : "part", first);
         if (alike && !update_alike(s, first, g))
-            return check_fail(s->c, "4s", s->updater[g] ? s->updater[g] - 1 : NO_INSTR,
-                              "does not update group %u as group %u is updated", g, first);
+            check_fail(s->c, "4s", s->updater[g] ? s->updater[g] - 1 : NO_INSTR,
+                       "does not update group %u as group %u is updated", g, first);
     }
-    if (summed == (n > 1 && trainable) && (!summed || s->shared[first])) return 0;
-    return check_fail(s->c, "4s", NO_INSTR, "group %u, which %u stage%s, is %s over stages", first,
-                      n, n > 1 ? "s have" : " has", summed ? "summed" : "not summed");
+    if (summed == (n > 1 && trainable) && (!summed || s->shared[first])) return;
+    check_fail(s->c, "4s", NO_INSTR, "group %u, which %u stage%s, is %s over stages", first, n,
+               n > 1 ? "s have" : " has", summed ? "summed" : "not summed");
 }
 
-int follow_shared_end(GradientCheck *s) {
-    int status = 0;
-    for (uint32_t g = 0; s->c->stages && !status && g < s->c->p->n_groups; g++)
-        if (follow_first_alike(s->c, g) == g) status = check_alike(s, g);
-    return status;
+void follow_shared_end(GradientCheck *s) {
+    for (uint32_t g = 0; s->c->stages && g < s->c->p->n_groups; g++)
+        if (follow_first_alike(s->c, g) == g) check_alike(s, g);
 }
