@@ -63,7 +63,7 @@ int driver_check(Driver *d) {
             snprintf(message, sizeof message, "%s: %s: %s", fault.rule, where, fault.message);
     }
     if (status) diag_report(&d->diags, E_plan, (Span){0}, NULL, "%s: %s", file, message);
-    if (!status && d->options.given & OPTION_VERBOSE) print_proofs(&plan, &result);
+    if (!status && d->options.given & BIT(VERBOSE)) print_proofs(&plan, &result);
     plan_close(&plan);
     return status;
 }
@@ -90,7 +90,7 @@ static void print_command_help(const CommandInfo *c) {
     Buf out = {0};
     buf_printf(&out, "usage: fsdpc %s\n\n%s", c->usage, c->more);
     buf_printf(&out, "\noptions:\n");
-    driver_option_help(c->options | OPTION_HELP, &out);
+    driver_option_help(c->options | BIT(HELP), &out);
     driver_show(&out);
 }
 
@@ -168,26 +168,18 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
         if (!strcmp(argv[i], "--error-format=json")) d.diags.format = DIAG_JSON;
     d.command = find_command(&d, argv[1]);
     if (!d.command) return EXIT_USER;
-    bool topic = d.command->id == COMMAND_HELP && argc == 3; /* options are topics: help -s */
+    bool topic = d.command->run == driver_help && argc == 3; /* options are topics: help -s */
     if (topic && strcmp(argv[2], "--help") != 0 && !strchr(argv[2], '='))
         vec_push(d.arena, &d.options.files, argv[2]);
     else if (!driver_options(&d, argc - 2, argv + 2))
         return EXIT_USER;
-    if (d.options.given & OPTION_HELP) {
+    if (d.options.given & BIT(HELP)) {
         print_command_help(d.command);
         return driver_names_help(&d);
     }
     if (!count_files(&d)) return EXIT_USER;
-    d.diags.quiet = d.options.given & OPTION_QUIET;
-    static CommandRun *const run[] = {
-        [COMMAND_COMPILE] = driver_compile, [COMMAND_DUMP] = driver_dump,
-        [COMMAND_FIT] = driver_fit,         [COMMAND_MACHINE] = driver_machine,
-        [COMMAND_IMPORT] = driver_import,   [COMMAND_OPT] = driver_opt,
-        [COMMAND_CHECK] = driver_check,     [COMMAND_RESHARD] = driver_reshard,
-        [COMMAND_CONVERT] = driver_convert, [COMMAND_EXPLAIN] = driver_explain,
-        [COMMAND_HELP] = driver_help,       [COMMAND_COMPLETION] = driver_completion,
-        [COMMAND_PLOT] = driver_plot};
-    return run[d.command->id](&d);
+    d.diags.quiet = d.options.given & BIT(QUIET);
+    return d.command->run(&d);
 }
 
 int main(int argc, char **argv) { return stack_suffices() ? drive(argc, argv) : EXIT_ENVIRONMENT; }

@@ -15,49 +15,23 @@
 #include "plan.h"
 #include "tensors.h"
 
-/* One bit per option; the row of a command has a mask of those that it takes. */
-#define OPTION_OUTPUT (UINT64_C(1) << 0)
-#define OPTION_RANKS (UINT64_C(1) << 1)
-#define OPTION_MESH (UINT64_C(1) << 2)
-#define OPTION_PRESET (UINT64_C(1) << 3)
-#define OPTION_SET (UINT64_C(1) << 4)
-#define OPTION_STAGE (UINT64_C(1) << 5)
-#define OPTION_FORMAT (UINT64_C(1) << 6)
-#define OPTION_RANK (UINT64_C(1) << 7)
-#define OPTION_PASS (UINT64_C(1) << 8)
-#define OPTION_PRINT_AFTER (UINT64_C(1) << 9)
-#define OPTION_PRINT_AFTER_ALL (UINT64_C(1) << 10)
-#define OPTION_PRINT_AFTER_CHANGE (UINT64_C(1) << 11)
-#define OPTION_PASS_TIMING (UINT64_C(1) << 12)
-#define OPTION_ERROR_FORMAT (UINT64_C(1) << 13)
-#define OPTION_QUIET (UINT64_C(1) << 14)
-#define OPTION_HELP (UINT64_C(1) << 15)
-#define OPTION_RAW (UINT64_C(1) << 17)
-#define OPTION_ALL (UINT64_C(1) << 18)
-#define OPTION_ONLY (UINT64_C(1) << 19)
-#define OPTION_VERBOSE (UINT64_C(1) << 20)
-#define OPTION_RATE (UINT64_C(1) << 21)
-#define OPTION_WARN (UINT64_C(1) << 22)
-#define OPTION_ACCELERATE (UINT64_C(1) << 23)
-#define OPTION_DEEPSPEED (UINT64_C(1) << 24)
-#define OPTION_DTYPE (UINT64_C(1) << 25)
-#define OPTION_MAX_FILE (UINT64_C(1) << 26)
-#define OPTION_HF (UINT64_C(1) << 27)
-#define OPTION_MEMORY (UINT64_C(1) << 28)
-#define OPTION_OUTSIDE (UINT64_C(1) << 29)
-#define OPTION_DEVICE (UINT64_C(1) << 30)
-#define OPTION_MACHINE (UINT64_C(1) << 31)
-#define OPTION_PLAN (UINT64_C(1) << 32)
-#define OPTION_FIT (UINT64_C(1) << 33)
-#define OPTION_THREADS (UINT64_C(1) << 34)
-#define OPTIONS_VIEW (OPTION_ALL | OPTION_ONLY)
+typedef enum OptionId {
+#define OPTION(id, letter, name, argument, doc, example) OPTION_##id,
+#include "driver_options.def"
+#undef OPTION
+    OPTIONS
+} OptionId;
+
+/* The row of a command has a set of those that it takes. */
+#define BIT(id) (UINT64_C(1) << OPTION_##id)
+#define OPTIONS_VIEW (BIT(ALL) | BIT(ONLY))
 #define OPTIONS_MODEL                                                                              \
-    (OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE | OPTION_DEEPSPEED)
+    (BIT(RANKS) | BIT(MESH) | BIT(PRESET) | BIT(SET) | BIT(ACCELERATE) | BIT(DEEPSPEED))
 #define OPTIONS_PRINT                                                                              \
-    (OPTION_PRINT_AFTER | OPTION_PRINT_AFTER_ALL | OPTION_PRINT_AFTER_CHANGE | OPTION_PASS_TIMING)
+    (BIT(PRINT_AFTER) | BIT(PRINT_AFTER_ALL) | BIT(PRINT_AFTER_CHANGE) | BIT(PASS_TIMING))
 
 typedef struct Options {
-    uint64_t given; /* OPTION_* bits */
+    uint64_t given; /* a set */
     const char *output, *mesh, *preset, *passes, *print_after, *only;
     const char *machine;                /* --machine: a file */
     const char *hf;                     /* a folder or config.json in place of a model file */
@@ -73,7 +47,7 @@ typedef struct Options {
 } Options;
 
 typedef struct OptionInfo {
-    uint64_t bit;
+    OptionId id;
     char letter; /* 0 = none */
     const char *name, *argument, *doc, *example;
 } OptionInfo;
@@ -97,23 +71,9 @@ typedef enum CommandWords {
     WORDS_CODES,
     WORDS_CHOICES /* one of `choices`, in lower case */
 } CommandWords;
-typedef enum CommandId {
-    COMMAND_COMPILE,
-    COMMAND_DUMP,
-    COMMAND_FIT,
-    COMMAND_MACHINE,
-    COMMAND_IMPORT,
-    COMMAND_OPT,
-    COMMAND_CHECK,
-    COMMAND_RESHARD,
-    COMMAND_CONVERT,
-    COMMAND_EXPLAIN,
-    COMMAND_HELP,
-    COMMAND_COMPLETION,
-    COMMAND_PLOT
-} CommandId;
+typedef int CommandRun(Driver *d); /* returns the exit code */
 typedef struct CommandInfo {
-    CommandId id;
+    CommandRun *run;
     const char *name, *usage, *doc, *more, *example;
     uint64_t options;
     int min_files, max_files;
@@ -132,7 +92,7 @@ struct Driver {
 /* Reads the arguments after the command's name. false after a reported error. */
 bool driver_options(Driver *d, int argc, char **argv);
 extern const OptionInfo option_table[];
-extern const int n_options;
+static inline bool option_in(uint64_t set, const OptionInfo *o) { return set >> o->id & 1; }
 /* The words that an option takes, at most `max`; returns 0 if it takes other values. */
 size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, size_t max);
 void driver_option_help(uint64_t options, Buf *out);
@@ -175,8 +135,6 @@ extern const int n_run_options;
 /* Fills the book with all its chapters. */
 void driver_book(HelpBook *b);
 
-/* Each runs its command; returns the exit code. */
-typedef int CommandRun(Driver *d);
 CommandRun driver_check, driver_compile, driver_completion, driver_convert, driver_dump,
     driver_explain, driver_fit, driver_help, driver_import, driver_machine, driver_opt, driver_plot,
     driver_reshard;

@@ -93,7 +93,7 @@ int driver_check_checkpoint(Driver *d, const char *path) {
     if (code == EXIT_CORRUPT) ck_advise_other_step(checkpoint_folder(k), error);
     if (code)
         code = driver_fault(d, code, E_checkpoint, error);
-    else if (d->options.given & OPTION_VERBOSE)
+    else if (d->options.given & BIT(VERBOSE))
         print_verified(checkpoint_contents(k));
     checkpoint_close(k);
     return code;
@@ -147,7 +147,7 @@ int driver_check_target(Driver *d, const char *output) {
 void driver_say_written(Driver *d, const CkContents *c, const char *folder) {
     char name[32];
     uint64_t bytes = 0;
-    if (d->options.given & OPTION_QUIET) return;
+    if (d->options.given & BIT(QUIET)) return;
     ck_step_name(name, c->step);
     for (uint32_t i = 0; i < c->n_file; i++) bytes += c->file[i].size;
     size_t n = strlen(folder);
@@ -177,7 +177,7 @@ static int reshard(Driver *d, Checkpoint *from, const Plan *plan) {
 
 int driver_reshard(Driver *d) {
     const Options *o = &d->options;
-    bool has_plan = o->files.n > 1, has_ranks = o->given & OPTION_RANKS;
+    bool has_plan = o->files.n > 1, has_ranks = o->given & BIT(RANKS);
     Checkpoint *from;
     Plan plan;
     if (!o->output)

@@ -12,15 +12,15 @@
 static const char *const completion_shells[] = {"bash", "zsh", NULL};
 
 const CommandInfo command_table[] = {
-    {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
+    {driver_compile, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n"
      "With a model file, --help lists its config names. With --machine, the summary says how long\n"
      "a step takes on that machine.\n",
      "fsdpc compile model.fsd -o plan.bin -n 2",
-     OPTION_OUTPUT | OPTION_HF | OPTIONS_MODEL | OPTION_MACHINE | OPTION_WARN | OPTIONS_PRINT |
-         OPTION_ERROR_FORMAT | OPTION_QUIET,
+     BIT(OUTPUT) | BIT(HF) | OPTIONS_MODEL | BIT(MACHINE) | BIT(WARN) | OPTIONS_PRINT |
+         BIT(ERROR_FORMAT) | BIT(QUIET),
      1, 1, WORDS_MODELS, NULL},
-    {COMMAND_DUMP, "dump", "dump [--stage=STAGE] [options] FILE",
+    {driver_dump, "dump", "dump [--stage=STAGE] [options] FILE",
      "any stage of a model, or a plan, as text",
      "FILE is a model or a plan; for a plan, the only stage is `plan`, which is the default.\n"
      "\n"
@@ -32,10 +32,10 @@ const CommandInfo command_table[] = {
      ".weight a parameter of the same module. Layers that repeat are folded into one line.\n"
      "With --machine, the last line says how long a step takes there; in JSON, `predicted` does.\n",
      "fsdpc dump plan.bin",
-     OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTION_HF |
-         OPTIONS_MODEL | OPTION_MACHINE | OPTION_WARN | OPTION_ERROR_FORMAT,
+     BIT(STAGE) | OPTIONS_VIEW | BIT(RAW) | BIT(FORMAT) | BIT(RANK) | BIT(HF) | OPTIONS_MODEL |
+         BIT(MACHINE) | BIT(WARN) | BIT(ERROR_FORMAT),
      1, 1, WORDS_FILES, NULL},
-    {COMMAND_FIT, "fit", "fit FILE --memory 80GiB [options]",
+    {driver_fit, "fit", "fit FILE --memory 80GiB [options]",
      "what fits a device: samples, length, ranks, settings",
      "FILE is a model or a plan. Compiles the model with many settings, without writing a\n"
      "plan, and prints whether it fits and what room is left, the most samples of a\n"
@@ -46,10 +46,10 @@ const CommandInfo command_table[] = {
      "inside nodes of 8 ranks (or those of --machine), and ends with exit code 1. Every number\n"
      "is the prediction of fsdpc compile with the options beside it.\n",
      "fsdpc fit model.fsd --memory 80GiB",
-     OPTION_MEMORY | OPTION_OUTSIDE | OPTION_MACHINE | OPTION_DEVICE | OPTION_FORMAT | OPTION_HF |
-         OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET,
+     BIT(MEMORY) | BIT(OUTSIDE) | BIT(MACHINE) | BIT(DEVICE) | BIT(FORMAT) | BIT(HF) |
+         OPTIONS_MODEL | BIT(WARN) | BIT(ERROR_FORMAT) | BIT(QUIET),
      1, 1, WORDS_FILES, NULL},
-    {COMMAND_MACHINE, "machine", "machine -n RANKS -o FILE.machine [options]",
+    {driver_machine, "machine", "machine -n RANKS -o FILE.machine [options]",
      "measure this machine, for --machine",
      "Runs plans of a model with all kinds of ops on RANKS ranks of this machine, by the fsdp-run\n"
      "beside fsdpc, and writes constants with which their instructions are predicted best; takes "
@@ -61,10 +61,10 @@ const CommandInfo command_table[] = {
      "    fsdpc machine --fit *.json* --device cuda --machine base.machine -o new.machine\n"
      "--machine names a file whose constants are kept where nothing was measured.\n",
      "fsdpc machine --plan -n 2 -o measure",
-     OPTION_OUTPUT | OPTION_RANKS | OPTION_THREADS | OPTION_PLAN | OPTION_FIT | OPTION_DEVICE |
-         OPTION_MACHINE | OPTION_ERROR_FORMAT | OPTION_QUIET,
+     BIT(OUTPUT) | BIT(RANKS) | BIT(THREADS) | BIT(PLAN) | BIT(FIT) | BIT(DEVICE) | BIT(MACHINE) |
+         BIT(ERROR_FORMAT) | BIT(QUIET),
      0, MEASURE_FILES, WORDS_FILES, NULL},
-    {COMMAND_IMPORT, "import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
+    {driver_import, "import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
      "DIR is a folder of the hub, or its config.json alone. Writes a model file that computes "
      "what\n"
      "Transformers computes, with `config`, `names hf` and `config hf`; its sections data and "
@@ -72,13 +72,13 @@ const CommandInfo command_table[] = {
      "are to be filled in. Every key of config.json is used, changes no numbers, or is refused by\n"
      "name. If the folder has weights, their names and shapes are compared with the model.\n",
      "fsdpc import hub/config.json -o imported.fsd",
-     OPTION_OUTPUT | OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1, WORDS_FILES, NULL},
-    {COMMAND_OPT, "opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
+     BIT(OUTPUT) | BIT(WARN) | BIT(ERROR_FORMAT) | BIT(QUIET), 1, 1, WORDS_FILES, NULL},
+    {driver_opt, "opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
      "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad",
-     OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, WORDS_FILES, NULL},
-    {COMMAND_CHECK, "check", "check [-v] plan.bin | CK",
+     BIT(PASS) | BIT(ERROR_FORMAT), 0, 1, WORDS_FILES, NULL},
+    {driver_check, "check", "check [-v] plan.bin | CK",
      "prove a plan correct, or a checkpoint intact",
      "Prints nothing when all ten proofs of a plan succeed (-v: a line for each); otherwise the\n"
      "rule, the instruction and the source line.\n"
@@ -88,16 +88,16 @@ const CommandInfo command_table[] = {
      "read and compared with their hashes and with the manifest (-v: what is in it). A fault "
      "names\n"
      "the file, the tensor and the newest intact checkpoint before it.\n",
-     "fsdpc check plan.bin", OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1, WORDS_FILES, NULL},
-    {COMMAND_RESHARD, "reshard", "reshard CK (-n M | plan.bin) -o CK2",
+     "fsdpc check plan.bin", BIT(VERBOSE) | BIT(ERROR_FORMAT), 1, 1, WORDS_FILES, NULL},
+    {driver_reshard, "reshard", "reshard CK (-n M | plan.bin) -o CK2",
      "a checkpoint in the files of other ranks",
      "Writes the same state, all of it, into files of M ranks, or in exactly the layout of a "
      "plan,\n"
      "as a step of the same number in FOLDER. Every hash is checked on the way. It takes no more\n"
      "than 256 MiB of memory. (A run can resume from files of any number of ranks without this.)\n",
-     "fsdpc reshard old -n 4 -o new",
-     OPTION_OUTPUT | OPTION_RANKS | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 2, WORDS_FILES, NULL},
-    {COMMAND_CONVERT, "convert", "convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT",
+     "fsdpc reshard old -n 4 -o new", BIT(OUTPUT) | BIT(RANKS) | BIT(ERROR_FORMAT) | BIT(QUIET), 1,
+     2, WORDS_FILES, NULL},
+    {driver_convert, "convert", "convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT",
      "weights of a checkpoint, or one of weights",
      "Of a checkpoint: writes its weights as `fsdp-run --save` would have done after that step, "
      "to\n"
@@ -110,19 +110,19 @@ const CommandInfo command_table[] = {
      "names\n"
      "and `config hf` are taken in place of those with which the checkpoint was made.\n",
      "fsdpc convert old -o weights/",
-     OPTION_OUTPUT | OPTION_DTYPE | OPTION_MAX_FILE | OPTIONS_MODEL | OPTION_WARN |
-         OPTION_ERROR_FORMAT | OPTION_QUIET,
+     BIT(OUTPUT) | BIT(DTYPE) | BIT(MAX_FILE) | OPTIONS_MODEL | BIT(WARN) | BIT(ERROR_FORMAT) |
+         BIT(QUIET),
      1, 2, WORDS_FILES, NULL},
-    {COMMAND_EXPLAIN, "explain", "explain CODE", "the long form of a diagnostic",
+    {driver_explain, "explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", "fsdpc explain E0204", 0, 0, 1, WORDS_CODES,
      NULL},
-    {COMMAND_HELP, "help", "help [TOPIC]", "everything that a model file and the commands can say",
+    {driver_help, "help", "help [TOPIC]", "everything that a model file and the commands can say",
      "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown, and\n"
      "--format=json the words of the language by kind and section: editors/update.py gives them "
      "to\n"
      "the syntax files.\n",
-     "fsdpc help attention", OPTION_FORMAT, 0, 1, WORDS_TOPICS, NULL},
-    {COMMAND_COMPLETION, "completion", "completion bash|zsh",
+     "fsdpc help attention", BIT(FORMAT), 0, 1, WORDS_TOPICS, NULL},
+    {driver_completion, "completion", "completion bash|zsh",
      "a script that completes command lines",
      "Completes commands, options, their words, keys and config names after -s, and topics of "
      "help.\n"
@@ -131,13 +131,13 @@ const CommandInfo command_table[] = {
      "or to ~/.zshrc, after compinit:\n"
      "    source <(fsdpc completion zsh)\n",
      "fsdpc completion bash | bash -n", 0, 1, 1, WORDS_CHOICES, completion_shells},
-    {COMMAND_PLOT, "plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
+    {driver_plot, "plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
      "Draws what `fsdp-run --log LOG` wrote, one curve per log: the loss of each step as a line,\n"
      "that of evaluations as circles. Beyond 1500 steps each point is the mean of several steps, "
      "as the\n"
      "legend says. A last line that is still being written is left out.\n",
      "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot run.jsonl -o run.svg",
-     OPTION_OUTPUT | OPTION_RATE | OPTION_ERROR_FORMAT, 1, MOST_CURVES, WORDS_FILES, NULL},
+     BIT(OUTPUT) | BIT(RATE) | BIT(ERROR_FORMAT), 1, MOST_CURVES, WORDS_FILES, NULL},
 };
 const int n_commands = ARRAY_LEN(command_table);
 

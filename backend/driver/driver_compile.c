@@ -63,9 +63,9 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
     }
     if (graph_verify(f->graph)) BUG("the frontend made a graph that breaks the rules above");
     PipelineOptions pipeline = {.print_after = o->print_after,
-                                .print_after_all = o->given & OPTION_PRINT_AFTER_ALL,
-                                .print_after_change = o->given & OPTION_PRINT_AFTER_CHANGE,
-                                .timing = o->given & OPTION_PASS_TIMING,
+                                .print_after_all = o->given & BIT(PRINT_AFTER_ALL),
+                                .print_after_change = o->given & BIT(PRINT_AFTER_CHANGE),
+                                .timing = o->given & BIT(PASS_TIMING),
                                 .print = print_graph,
                                 .last = last};
     bool done = pipeline_run(f->graph, last->out, &pipeline);
@@ -111,7 +111,7 @@ int driver_compile(Driver *d) {
     check_emitted(&bytes, &plan);
     if (!driver_predict(d, &plan, &step)) return diag_exit_code(&d->diags);
     driver_write(output, bytes.at, bytes.n);
-    if (!(d->options.given & OPTION_QUIET)) {
+    if (!(d->options.given & BIT(QUIET))) {
         Buf summary = {0};
         dump_summary(&plan, d->arena, &summary);
         driver_step_text(d, &step, &summary);

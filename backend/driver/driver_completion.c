@@ -66,9 +66,9 @@ static void put_commands(Printer *p) {
 
 static void put_options(Printer *p, const CommandInfo *command) {
     begin_list(p, arena_printf(p->arena, "options of %s", command->name));
-    for (int i = 0; i < n_options; i++) {
+    for (int i = 0; i < OPTIONS; i++) {
         const OptionInfo *o = &option_table[i];
-        if (!((command->options | OPTION_HELP) & o->bit)) continue;
+        if (!option_in(command->options | BIT(HELP), o)) continue;
         put_word(p, arena_printf(p->arena, "--%s", o->name), o->doc);
         if (o->letter) put_word(p, arena_printf(p->arena, "-%c", o->letter), o->doc);
     }
@@ -179,7 +179,7 @@ static void put_words(Printer *p, const HelpBook *b) {
     buf_printf(&p->out, "_fsdpc_words() {\n    case $1 in\n");
     put_commands(p);
     for (int i = 0; i < n_commands; i++) put_options(p, &command_table[i]);
-    for (int i = 0; i < n_options; i++) put_option_words(p, &option_table[i]);
+    for (int i = 0; i < OPTIONS; i++) put_option_words(p, &option_table[i]);
     put_run_options(p);
     for (int i = 0; i < n_run_options; i++) put_run_words(p, &run_option_table[i]);
     put_set_names(p);
@@ -201,7 +201,7 @@ static void put_words(Printer *p, const HelpBook *b) {
 
 static const char *kind_of_option(Printer *p, const OptionInfo *o) {
     OptionWord words[64];
-    switch (o->bit) {
+    switch (o->id) {
     case OPTION_OUTPUT:
     case OPTION_ACCELERATE:
     case OPTION_DEEPSPEED:
@@ -228,7 +228,7 @@ static void put_kinds(Printer *p) {
                                                  [WORDS_CODES] = "words list=codes",
                                                  [WORDS_CHOICES] = "words"};
     buf_printf(&p->out, "_fsdpc_kind() {\n    kind= list=\n    case $1 in\n");
-    for (int i = 0; i < n_options; i++) {
+    for (int i = 0; i < OPTIONS; i++) {
         const OptionInfo *o = &option_table[i];
         if (!o->argument) continue;
         const char *word = arena_printf(p->arena, "--%s", o->name);

@@ -131,13 +131,13 @@ static int to_weights(Driver *d, const char *input) {
     char *folder = save_folder(o->output);
     SaveForm form = {.path = folder ? folder : o->output,
                      .folder = folder,
-                     .type = o->given & OPTION_DTYPE ? o->dtype : FT_COUNT,
-                     .max_file = o->given & OPTION_MAX_FILE ? o->max_file : SAVE_MAX_FILE};
+                     .type = o->given & BIT(DTYPE) ? o->dtype : FT_COUNT,
+                     .max_file = o->given & BIT(MAX_FILE) ? o->max_file : SAVE_MAX_FILE};
     Checkpoint *from;
     CkContents named;
     Plan plan = {0};
     int code = 0;
-    if (!folder && o->given & OPTION_MAX_FILE)
+    if (!folder && o->given & BIT(MAX_FILE))
         code = driver_mistake(d, E_option_value,
                               arena_printf(d->arena, "-o %s/ makes a folder", o->output),
                               "--max-file goes with a folder");
@@ -289,7 +289,7 @@ static int write_checkpoint(Driver *d, const char *input, const Plan *plan) {
 static int to_checkpoint(Driver *d, const char *input) {
     const Options *o = &d->options;
     Plan plan;
-    if (o->given & (OPTION_DTYPE | OPTION_MAX_FILE))
+    if (o->given & (BIT(DTYPE) | BIT(MAX_FILE)))
         return driver_mistake(d, E_option_value, "the plan determines the types in a checkpoint",
                               "--dtype and --max-file are for files of weights");
     if (o->files.n < 2)

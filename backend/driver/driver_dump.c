@@ -27,18 +27,18 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     Step step;
     char message[512];
     Buf out = {0};
-    ViewOptions view = {.all = d->options.given & OPTION_ALL, .only = d->options.only};
+    ViewOptions view = {.all = d->options.given & BIT(ALL), .only = d->options.only};
     bool found = true;
     if (plan_read(&plan, bytes, n, message, sizeof message))
         return driver_mistake(d, E_plan, NULL, "%s: %s", name, message);
-    int64_t rank = d->options.given & OPTION_RANK ? d->options.rank : JSON_NO_RANK;
+    int64_t rank = d->options.given & BIT(RANK) ? d->options.rank : JSON_NO_RANK;
     if (rank >= (int64_t)plan.settings->ranks)
         return driver_mistake(d, E_option_value, NULL, "there is no rank %lld: the plan is for %u",
                               (long long)rank, plan.settings->ranks);
     if (!driver_predict(d, &plan, &step)) return diag_exit_code(&d->diags);
     if (d->options.json)
         dump_plan_json(&plan, rank, driver_step_json(d, &step), &out);
-    else if (d->options.given & OPTION_RAW)
+    else if (d->options.given & BIT(RAW))
         dump_plan_text(&plan, &out);
     else
         found = dump_plan_view(&plan, &view, &out);
@@ -65,7 +65,7 @@ static Frontend *open_model(Driver *d, const char *file) {
 
 int driver_names_help(Driver *d) {
     const char *file = d->options.files.n ? d->options.files.at[0] : NULL;
-    if (!file || d->options.hf || !(d->command->options & OPTION_SET)) return EXIT_DONE;
+    if (!file || d->options.hf || !(d->command->options & BIT(SET))) return EXIT_DONE;
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
@@ -119,16 +119,16 @@ int driver_dump(Driver *d) {
     if (o->json && pass_of_stage(o->stage))
         return driver_mistake(d, E_stage, "leave out --stage, or --format=json",
                               "stage `%s` has no JSON form", o->stage);
-    if (o->given & OPTION_RANK && (!o->json || !whole))
+    if (o->given & BIT(RANK) && (!o->json || !whole))
         return driver_mistake(d, E_stage, NULL, "--rank is for --format=json of a plan");
-    if (o->given & (OPTION_RAW | OPTIONS_VIEW) && (o->json || !whole))
+    if (o->given & (BIT(RAW) | OPTIONS_VIEW) && (o->json || !whole))
         return driver_mistake(d, E_stage, NULL, "--%s is for the text of a plan",
-                              o->given & OPTION_RAW   ? "raw"
-                              : o->given & OPTION_ALL ? "all"
-                                                      : "only");
+                              o->given & BIT(RAW)   ? "raw"
+                              : o->given & BIT(ALL) ? "all"
+                                                    : "only");
     if (o->machine && !whole)
         return driver_mistake(d, E_stage, NULL, "--machine is for a plan, not for a stage");
-    if (o->given & OPTION_RAW && o->given & OPTIONS_VIEW)
+    if (o->given & BIT(RAW) && o->given & OPTIONS_VIEW)
         return driver_mistake(d, E_stage, "leave out --raw",
                               "--raw already shows everything; --all and --only do not apply");
     if (o->hf) return dump_model(d, file, o->stage);

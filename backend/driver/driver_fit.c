@@ -45,11 +45,11 @@ static bool read_machine(Driver *d, Fit *fit) {
     const Machine *m = machine_read(&d->diags, d->arena, o->machine);
     if (!m) return false;
     const MachineConstant *outside = machine_find(m, "device.outside_bytes"), *memory = NULL;
-    if (!(o->given & OPTION_MEMORY) && !(memory = machine_need(m, "device.memory_bytes")))
+    if (!(o->given & BIT(MEMORY)) && !(memory = machine_need(m, "device.memory_bytes")))
         return false;
-    if (!(o->given & OPTION_DEVICE)) fit->device = m->kind;
+    if (!(o->given & BIT(DEVICE))) fit->device = m->kind;
     if (memory) fit->memory = (uint64_t)memory->value;
-    if (outside && !(o->given & OPTION_OUTSIDE)) fit->outside = (uint64_t)outside->value;
+    if (outside && !(o->given & BIT(OUTSIDE))) fit->outside = (uint64_t)outside->value;
     if (machine_largest(m, "links")) fit->node = machine_largest(m, "links");
     return true;
 }

@@ -45,7 +45,7 @@ int driver_import(Driver *d) {
     if (weights) code = match_weights(d, path, &plan);
     if (code) return code;
     driver_write(output, text, strlen(text));
-    if (!(d->options.given & OPTION_QUIET))
+    if (!(d->options.given & BIT(QUIET)))
         fprintf(stderr, "%s: a model of family %s with %s parameters%s%s\n", output, family,
                 amount_commas(d->arena, plan.settings->parameters),
                 weights ? "; its weights: fsdp-run --load " : "", weights ? path : "");

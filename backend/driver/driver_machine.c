@@ -136,7 +136,7 @@ static void say_what_was_measured(Driver *d, const Measured *m, const Runs *r) {
                    "steps took more than %.0f %% longer in one turn than in another: something "
                    "else ran; measure again\n",
                    100 * (BUSY - 1));
-    if (!(d->options.given & OPTION_QUIET)) fwrite(out.at, 1, out.n, stderr);
+    if (!(d->options.given & BIT(QUIET))) fwrite(out.at, 1, out.n, stderr);
     buf_free(&out);
 }
 
@@ -147,7 +147,7 @@ static int fit_traces(Driver *d, const char *const *files, uint32_t n, const Run
     if (o->machine && !(m.base = machine_read(&d->diags, d->arena, o->machine)))
         return diag_exit_code(&d->diags);
     if (m.base) m.kind = m.base->kind;
-    if (o->given & OPTION_DEVICE) m.kind = o->device;
+    if (o->given & BIT(DEVICE)) m.kind = o->device;
     m.cores = (double)o->threads;
     if (!m.cores && !(m.base && machine_find(m.base, "device.cores")))
         return driver_mistake(d, E_missing_argument, "or --machine FILE with device.cores",
@@ -182,7 +182,7 @@ static int measure_here(Driver *d) {
 
 int driver_machine(Driver *d) {
     Options *o = &d->options;
-    bool plan = o->given & OPTION_PLAN, fit = o->given & OPTION_FIT;
+    bool plan = o->given & BIT(PLAN), fit = o->given & BIT(FIT);
     if (plan && fit)
         return driver_mistake(d, E_option_value, "first --plan, then runs, then --fit",
                               "--plan and --fit exclude each other");
@@ -194,12 +194,12 @@ int driver_machine(Driver *d) {
                               fit ? "--fit needs the traces that fsdp-run --profile wrote"
                                   : "`fsdpc machine` takes files with --fit only");
     if (fit) return fit_traces(d, o->files.at, o->files.n, NULL);
-    if (!(o->given & OPTION_RANKS))
+    if (!(o->given & BIT(RANKS)))
         return driver_mistake(d, E_missing_argument, "for example -n 2",
                               "`fsdpc machine` needs -n RANKS, the ranks of this machine");
     if (o->ranks > MEASURE_RANKS)
         return driver_mistake(d, E_option_value, NULL, "-n is at most %d here", MEASURE_RANKS);
-    if (!plan && o->device == DEVICE_CUDA && o->given & OPTION_DEVICE)
+    if (!plan && o->device == DEVICE_CUDA && o->given & BIT(DEVICE))
         return driver_mistake(d, E_option_value, "`fsdpc machine --help` says how, in three steps",
                               "GPUs are measured with --plan and --fit");
     if (!plan) return measure_here(d);

@@ -44,7 +44,7 @@ static bool find_passes(Driver *d, const PassInfo **pass, uint32_t *n) {
 }
 
 int driver_opt(Driver *d) {
-    if (!(d->options.given & OPTION_PASS))
+    if (!(d->options.given & BIT(PASS)))
         return driver_mistake(d, E_missing_argument,
                               "`--pass=` without names reads and prints the graph",
                               "`fsdpc opt` needs --pass=NAME[,NAME]");

@@ -1,7 +1,7 @@
-/* The options of fsdpc as one table: letter, word, argument, doc. `--word=value` and `--word
- * value`, `-lvalue` and `-l value` are equivalent; `--` ends the options. Every command has a mask
- * of the options that it takes; any other option is an error that suggests the nearest name. If an
- * option is given twice, the last value counts; values of -s accumulate.
+/* The options of fsdpc (driver_options.def). `--word=value` and `--word value`, `-lvalue` and `-l
+ * value` are equivalent; `--` ends the options. Every command has a set of the options that it
+ * takes; any other option is an error that suggests the nearest name. If an option is given twice,
+ * the last value counts; values of -s accumulate.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,86 +13,11 @@
 #include "report.h"
 
 const OptionInfo option_table[] = {
-    {OPTION_OUTPUT, 'o', "output", "FILE", "write the result to FILE; `-` is standard output",
-     "fsdpc compile model.fsd -o plan.bin"},
-    {OPTION_RANKS, 'n', "ranks", "N", "total number of ranks; axis dp is N / the other axes",
-     "fsdpc compile -n 2 model.fsd -o plan.bin"},
-    {OPTION_MESH, 0, "mesh", "A=N,..", "the mesh, outermost axis first: dp=4, or rep=2,dp=4",
-     "fsdpc compile --mesh dp=2 model.fsd -o plan.bin"},
-    {OPTION_PRESET, 0, "preset", "NAME", "a preset of the model file",
-     "fsdpc compile --preset big model.fsd -o plan.bin"},
-    {OPTION_ACCELERATE, 0, "accelerate", "FILE", "settings from a YAML file of `accelerate config`",
-     "fsdpc compile --accelerate config.yaml model.fsd -o plan.bin"},
-    {OPTION_DEEPSPEED, 0, "deepspeed", "FILE", "settings from a JSON file of DeepSpeed",
-     "fsdpc compile --deepspeed config.json model.fsd -o plan.bin"},
-    {OPTION_HF, 0, "hf", "DIR", "a Hugging Face folder or config.json in place of the model file",
-     "fsdpc compile --hf hub/ -o plan.bin"},
-    {OPTION_SET, 's', "set", "PATH=EXPR",
-     "a config name (L=4), key (train.batch=8) or path (shard.\"h.*\"=unit); repeatable",
-     "fsdpc compile -s L=4 -s train.batch=64 -s 'shard.\"h.0\"=reshard(false)' model.fsd -o "
-     "plan.bin"},
-    {OPTION_STAGE, 0, "stage", "STAGE",
-     "plan (default), config, or a level or pass: the graph after it",
-     "fsdpc dump --stage=config model.fsd"},
-    {OPTION_FORMAT, 0, "format", "FORMAT", "text (default) or json",
-     "fsdpc dump --format=json model.fsd"},
-    {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds, or `all`",
-     "fsdpc dump --format=json --rank 0 model.fsd"},
-    {OPTION_ALL, 0, "all", NULL, "of a plan: fold nothing, neither layers that repeat nor views",
-     "fsdpc dump --all plan.bin"},
-    {OPTION_ONLY, 0, "only", "PATH", "of a plan: the lines of PATH (h.3, h.*.attn) and below",
-     "fsdpc dump --only head model.fsd"},
-    {OPTION_RAW, 0, "raw", NULL, "of a plan: everything that is in it, for tools",
-     "fsdpc dump --raw plan.bin"},
-    {OPTION_PASS, 0, "pass", "NAMES", "passes to run, separated by commas",
-     "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad"},
-    {OPTION_PRINT_AFTER, 0, "print-after", "PASS", "print the graph after PASS, on stderr",
-     "fsdpc compile --print-after=wrap model.fsd -o plan.bin"},
-    {OPTION_PRINT_AFTER_ALL, 0, "print-after-all", NULL, "after every pass",
-     "fsdpc compile --print-after-all model.fsd -o plan.bin"},
-    {OPTION_PRINT_AFTER_CHANGE, 0, "print-after-change", NULL, "after passes that changed it",
-     "fsdpc compile --print-after-change model.fsd -o plan.bin"},
-    {OPTION_PASS_TIMING, 0, "pass-timing", NULL, "print the time of every pass, on stderr",
-     "fsdpc compile --pass-timing model.fsd -o plan.bin"},
-    {OPTION_ERROR_FORMAT, 0, "error-format", "FORMAT", "text (default) or json: one object a line",
-     "fsdpc compile --error-format=json model.fsd -o plan.bin"},
-    {OPTION_QUIET, 'q', "quiet", NULL, "print errors only",
-     "fsdpc compile -q model.fsd -o plan.bin"},
-    {OPTION_VERBOSE, 'v', "verbose", NULL, "print what was proved, and for how many objects",
-     "fsdpc check -v plan.bin"},
-    {OPTION_RATE, 0, "lr", NULL, "draw the learning rate too",
-     "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot --lr run.jsonl -o run.svg"},
-    {OPTION_WARN, 'W', "warn", "NAME",
-     "no-NAME silences a warning, error makes all of them errors, error=NAME one; repeatable",
-     "fsdpc compile -W error -W no-one-unit model.fsd -o plan.bin"},
-    {OPTION_DTYPE, 0, "dtype", "TYPE",
-     "numbers of the weights: f32, bf16 or f16; default: as they are",
-     "fsdpc convert old -o weights/ --dtype bf16"},
-    {OPTION_MAX_FILE, 0, "max-file", "SIZE",
-     "with a folder: tensors in one file at most, such as 500MB or 2GiB; default 5GB",
-     "fsdpc convert old -o weights/ --max-file 2GB"},
-    {OPTION_MEMORY, 0, "memory", "SIZE", "memory of a device, such as 80GiB or 500MB",
-     "fsdpc fit --memory 80GiB model.fsd"},
-    {OPTION_OUTSIDE, 0, "outside", "SIZE",
-     "of --memory, what is not for the plan: the driver's context, libraries, other programs",
-     "fsdpc fit --memory 80GiB --outside 3GiB model.fsd"},
-    {OPTION_MACHINE, 0, "machine", "FILE",
-     "constants of a machine, from which the time of a step follows; see docs/time.md",
-     "fsdpc compile --machine h100-80.machine model.fsd -o plan.bin"},
-    {OPTION_DEVICE, 0, "device", "KIND",
-     "cuda or cpu; without --machine, fit takes cuda, and machine cpu",
-     "fsdpc fit --memory 16GiB --device cpu model.fsd"},
-    {OPTION_THREADS, 0, "threads", "N",
-     "threads of a rank, as for fsdp-run; default: cores / ranks",
-     "fsdpc machine --fit f32.json --threads 1 -o here.machine"},
-    {OPTION_PLAN, 0, "plan", NULL,
-     "write the measuring plans into the folder of -o, and run nothing",
-     "fsdpc machine --plan -n 8 -o measure"},
-    {OPTION_FIT, 0, "fit", NULL, "the arguments are traces of measuring plans: fit a file to them",
-     "fsdpc machine --fit f32.json --threads 1 -o here.machine"},
-    {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
+#define OPTION(id, letter, name, argument, doc, example)                                           \
+    {OPTION_##id, letter, name, argument, doc, example},
+#include "driver_options.def"
+#undef OPTION
 };
-const int n_options = ARRAY_LEN(option_table);
 
 /* ---- words that options take ---- */
 
@@ -121,7 +46,7 @@ static size_t warning_words(Arena *a, OptionWord *words, size_t max) {
 size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, size_t max) {
     size_t n = 0;
     CHECK((size_t)n_passes + LEVEL_COUNT + 2 <= max);
-    switch (o->bit) {
+    switch (o->id) {
     case OPTION_STAGE: return stage_words(words);
     case OPTION_PASS:
     case OPTION_PRINT_AFTER:
@@ -149,9 +74,9 @@ size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, siz
 /* ---- help ---- */
 
 void driver_option_help(uint64_t options, Buf *out) {
-    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+    for (int i = 0; i < OPTIONS; i++) {
         const OptionInfo *o = &option_table[i];
-        if (!(options & o->bit)) continue;
+        if (!option_in(options, o)) continue;
         char word[64], letter[8] = "    ";
         if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
         snprintf(word, sizeof word, "--%s%s%s", o->name, o->argument ? " " : "",
@@ -161,12 +86,12 @@ void driver_option_help(uint64_t options, Buf *out) {
 }
 
 void driver_option_pages(HelpBook *b, HelpChapter *c) {
-    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+    for (int i = 0; i < OPTIONS; i++) {
         const OptionInfo *o = &option_table[i];
         char commands[128];
         size_t n = 0;
         for (int k = 0; k < n_commands; k++)
-            if ((command_table[k].options | OPTION_HELP) & o->bit)
+            if (option_in(command_table[k].options | BIT(HELP), o))
                 n += (size_t)snprintf(commands + n, sizeof commands - n, "%s%s", n ? ", " : "",
                                       command_table[k].name);
         help_page(b, c,
@@ -184,14 +109,14 @@ void driver_option_pages(HelpBook *b, HelpChapter *c) {
 }
 
 static bool unknown_option(Driver *d, const char *text, size_t n) {
-    const char *names[ARRAY_LEN(option_table)];
+    const char *names[OPTIONS];
     size_t n_names = 0;
     const char *word = arena_strndup(d->arena, text, n);
     const char *bare = word + strspn(word, "-");
     const char *help = arena_printf(d->arena, "fsdpc %s --help lists them", d->command->name);
-    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+    for (int i = 0; i < OPTIONS; i++) {
         const OptionInfo *o = &option_table[i];
-        if ((d->command->options | OPTION_HELP) & o->bit) names[n_names++] = o->name;
+        if (option_in(d->command->options | BIT(HELP), o)) names[n_names++] = o->name;
     }
     const char *nearest = strlen(bare) > 1 ? nearest_name(bare, names, n_names) : NULL;
     if (nearest) help = arena_printf(d->arena, "did you mean `--%s`?", nearest);
@@ -257,8 +182,8 @@ static bool set_size(Driver *d, const OptionInfo *o, const char *value, uint64_t
 static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     Options *p = &d->options;
     bool json = false;
-    p->given |= o->bit;
-    switch (o->bit) {
+    p->given |= UINT64_C(1) << o->id;
+    switch (o->id) {
     case OPTION_OUTPUT: p->output = value; break;
     case OPTION_MESH: p->mesh = value; break;
     case OPTION_PRESET: p->preset = value; break;
@@ -304,10 +229,10 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
 /* Finds the row of `word` (n bytes). short_form: a word of one letter means the option with that
  * letter. */
 static const OptionInfo *find_option(const Driver *d, const char *word, size_t n, bool short_form) {
-    uint64_t legal = d->command->options | OPTION_HELP;
-    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+    uint64_t legal = d->command->options | BIT(HELP);
+    for (int i = 0; i < OPTIONS; i++) {
         const OptionInfo *o = &option_table[i];
-        if (!(legal & o->bit)) continue;
+        if (!option_in(legal, o)) continue;
         if (short_form ? o->letter && o->letter == *word
                        : strlen(o->name) == n && !memcmp(o->name, word, n))
             return o;

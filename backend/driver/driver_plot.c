@@ -120,7 +120,7 @@ int driver_plot(Driver *d) {
         if (!curve_read(&d->diags, &curves[i], file, text, size)) return diag_exit_code(&d->diags);
         curve_thin(&curves[i]);
     }
-    curve_svg(curves, o->files.n, o->given & OPTION_RATE, &out);
+    curve_svg(curves, o->files.n, o->given & BIT(RATE), &out);
     driver_write(o->output, out.at, out.n);
     buf_free(&out);
     return EXIT_DONE;
