@@ -79,6 +79,11 @@ typedef struct Check {
     uint8_t *written; /* by state: a bit for each PlanCallKind whose calls add such a term to it */
 } Check;
 
+/* The instruction after the last one of the program. */
+static inline uint64_t check_end(const PlanProgram *pr) {
+    return (uint64_t)pr->first_instr + pr->n_instr;
+}
+
 /* check_common.c */
 /* Files a fault, of which a proof may still find that it is none, and returns EXIT_CORRUPT. rule is
  * "1a" for check-1a. */

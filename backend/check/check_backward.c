@@ -47,12 +47,11 @@ static void find_wanted(Backward *s, uint64_t i) {
 
 /* Programs are long, and results come after operands (rule 1), so two walks suffice. */
 static void add_up(Backward *s, const PlanProgram *pr) {
-    uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
-    for (uint64_t i = pr->first_instr; i < end; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         s->param[i] = (uint32_t)(check_param_shown(s->c, i) + 1);
         find_wanted(s, i);
     }
-    for (uint64_t i = end; i-- > pr->first_instr;) {
+    for (uint64_t i = check_end(pr); i-- > pr->first_instr;) {
         if (s->param[i])
             s->of_param[s->param[i] - 1] += s->gradient[check_out(s->c, i, 0)];
         else
@@ -78,7 +77,7 @@ static void check_pack(Backward *s, uint64_t i, bool take) {
 }
 
 static bool has_backward(const Plan *p, const PlanProgram *pr) {
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++)
         if (is_pack(&p->instrs[i])) return true;
     return false;
 }
@@ -100,7 +99,7 @@ void check_backward(Check *c, const PlanProgram *pr) {
     check_index_forms(&s);
     add_up(&s, pr);
     for (int take = 1; take >= 0; take--)
-        for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        for (uint64_t i = pr->first_instr; i < check_end(pr); i++)
             if (is_pack(&p->instrs[i])) check_pack(&s, i, take);
 }
 
@@ -141,9 +140,9 @@ static void check_repeated(Check *c, const Numbers *n, uint64_t i) {
 
 void check_recomputed(Check *c, const PlanProgram *pr) {
     const Plan *p = c->p;
-    uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, values = 1;
+    uint64_t values = 1;
     bool any = false;
-    for (uint64_t i = pr->first_instr; i < end; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         any |= p->instrs[i].flags & INSTR_RECOMPUTED;
         values += p->instrs[i].n_out + 2 * (uint64_t)CHECK_PARTS;
     }
@@ -151,8 +150,8 @@ void check_recomputed(Check *c, const PlanProgram *pr) {
     Numbers n = {.mask = 1};
     while (n.mask < values) n.mask = 2 * n.mask + 1;
     n.at = arena_alloc(c->arena, (n.mask + 1) * sizeof *n.at);
-    for (uint64_t i = pr->first_instr; i < end; i++)
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++)
         if (p->instrs[i].phase == PHASE_FORWARD) put_forward(c, &n, i);
-    for (uint64_t i = pr->first_instr; i < end; i++)
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++)
         if (p->instrs[i].flags & INSTR_RECOMPUTED) check_repeated(c, &n, i);
 }

@@ -68,7 +68,7 @@ static void find_uses(Blame *b) {
     memset(b->times, 0, check_room(c) * sizeof *b->times);
     if (b->param < 0) b->times[b->target] = 1;
     b->n_use = 0;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         if (b->s->param[i] && b->s->param[i] - 1 == b->param) b->times[check_out(c, i, 0)] = 1;
         if (b->s->param[i]) continue;
         b->shared = true;

@@ -232,7 +232,7 @@ static void check_sizes(Check *c, uint64_t i) {
 static void check_program(Check *c, const PlanProgram *pr) {
     uint64_t last[COMMS];
     for (int k = 0; k < COMMS; k++) last[k] = NO_INSTR;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         if (!check_is_collective(c, i)) continue;
         check_sizes(c, i);
         c->result->collectives++;
@@ -291,10 +291,10 @@ static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
 
 /* The next collective of the program at or after *i; false at the end. */
 static bool next_collective(const Check *c, const PlanProgram *pr, uint64_t *i, int comm) {
-    while (*i < pr->first_instr + (uint64_t)pr->n_instr &&
+    while (*i < check_end(pr) &&
            !(check_is_collective(c, *i) && comm_of(&c->p->instrs[*i]) == comm))
         ++*i;
-    return *i < pr->first_instr + (uint64_t)pr->n_instr;
+    return *i < check_end(pr);
 }
 
 static void compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b) {
@@ -348,7 +348,7 @@ static bool next_sum(const Check *c, uint32_t kind, uint32_t role, uint32_t *k, 
         const PlanProgram *pr = &p->programs[*k];
         if (pr->kind != kind || plan_stage_role(p, pr->stage) != role) continue;
         *i = MAX(*i, (uint64_t)pr->first_instr);
-        for (; *i < pr->first_instr + (uint64_t)pr->n_instr; ++*i)
+        for (; *i < check_end(pr); ++*i)
             if (check_is_collective(c, *i) && p->instrs[*i].attr.axes & c->stages) return true;
     }
     return false;

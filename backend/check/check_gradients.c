@@ -81,8 +81,7 @@ static void follow_program(GradientCheck *s, const PlanProgram *pr, int64_t time
     memset(s->sym, 0, (p->n_values + 1) * sizeof *s->sym);
     memset(s->listed, 0, (p->n_groups + 1) * sizeof *s->listed);
     memcpy(s->before, s->content, (p->n_states + 1) * sizeof *s->content);
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        follow_instr(s, i);
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) follow_instr(s, i);
 }
 
 /* What stages do together in a step: first, micro for each further micro-batch, the update. */

@@ -327,7 +327,7 @@ static void find_sets(Sweep *s) {
     const PlanProgram *pr = s->program;
     Check *c = s->c;
     const Plan *p = c->p;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &p->instrs[i];
         if (in->op != OP_set_state) continue;
         const PlanState *st = &p->states[in->attr.index];
@@ -343,7 +343,7 @@ static void find_sets(Sweep *s) {
 
 static void find_states(Sweep *s) {
     const PlanProgram *pr = s->program;
-    for (uint64_t i = pr->first_instr + (uint64_t)pr->n_instr; i-- > pr->first_instr;) {
+    for (uint64_t i = check_end(pr); i-- > pr->first_instr;) {
         const PlanInstr *in = &s->c->p->instrs[i];
         if (in->op != OP_state) continue;
         s->next_of_state[i - pr->first_instr] = s->first_of_state[in->attr.index];
@@ -353,9 +353,8 @@ static void find_states(Sweep *s) {
 
 static void sweep_program(Sweep *s) {
     const PlanProgram *pr = s->program;
-    uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
     find_states(s);
-    for (uint64_t i = pr->first_instr; i < end; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         share_workspace(s, i);
         if (s->c->p->instrs[i].op == OP_state)
             check_state_value(s->c, i);
@@ -365,7 +364,7 @@ static void sweep_program(Sweep *s) {
     }
     find_sets(s);
     hold_states(s);
-    for (uint64_t i = pr->first_instr; i < end; i++) hold_results(s, i);
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) hold_results(s, i);
     s->n_ends = s->n;
     hold_states(s);
     s->faulty = s->n;
@@ -375,8 +374,7 @@ static void sweep_program(Sweep *s) {
 
 static uint64_t count_results(const Check *c, const PlanProgram *pr) {
     uint64_t n = 0;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        n += c->p->instrs[i].n_out;
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) n += c->p->instrs[i].n_out;
     return n;
 }
 

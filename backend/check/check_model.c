@@ -180,11 +180,11 @@ static int ascending(const void *a, const void *b) {
 static uint64_t *numbers_of(const ModelMeaning *m, uint32_t program, size_t *n) {
     const Plan *p = m->c->p;
     const PlanProgram *pr = &p->programs[program];
-    uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, *all;
+    uint64_t *all;
     all = arena_alloc(m->c->arena,
                       ((size_t)pr->n_instr * CHECK_PARTS * 2 + p->n_values) * sizeof *all);
     *n = 0;
-    for (uint64_t i = pr->first_instr; i < end; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         Part part[CHECK_PARTS];
         uint32_t parts = check_parts(m->c, i, part);
         for (uint32_t k = 0; k < parts; k++) {
@@ -233,9 +233,9 @@ static int likeness(const ModelMeaning *m, const PlanNode *n, uint64_t instr, co
 static uint64_t counterpart(const ModelMeaning *m, const PlanNode *n, uint32_t program,
                             Part *found) {
     const PlanProgram *pr = &m->c->p->programs[program];
-    uint64_t at = NO_INSTR, end = pr->first_instr + (uint64_t)pr->n_instr;
+    uint64_t at = NO_INSTR;
     int most = 1;
-    for (uint64_t i = pr->first_instr; i < end; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         Part part[CHECK_PARTS];
         uint32_t parts = check_parts(m->c, i, part);
         for (uint32_t k = 0; k < parts; k++) {

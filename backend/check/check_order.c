@@ -30,7 +30,7 @@
 void check_reads(Check *c, uint32_t program) {
     const Plan *p = c->p;
     const PlanProgram *pr = &p->programs[program];
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
             uint32_t v = check_in(c, i, k), def = p->values[v].def;
             if (c->program[def] != program || def >= i)
@@ -331,7 +331,7 @@ static void check_reshard(Check *c, uint64_t i) {
 void check_unsharded(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
     uint32_t live = 0, most = 0;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &c->p->instrs[i];
         bool root = is_root(c, in->attr.unit);
         check_readers(c, i);
@@ -409,8 +409,7 @@ static void keep_calls(GatheredStates *s, uint32_t role, uint32_t kind) {
         /* From its second time on a program finds what it left. */
         for (int64_t time = 0; time < MIN(call->times, 2); time++) {
             memcpy(s->next, s->kept, p->n_states + 1);
-            for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-                follow_kept(s, i);
+            for (uint64_t i = pr->first_instr; i < check_end(pr); i++) follow_kept(s, i);
             memcpy(s->kept, s->next, p->n_states + 1);
         }
     }

@@ -111,7 +111,7 @@ static void check_states(Check *c) {
 /* The end of the highest value of the program in each memory. */
 static void raise_marks(const Check *c, const PlanProgram *pr, uint64_t high[2]) {
     const Plan *p = c->p;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++)
         for (uint32_t j = 0; j < p->instrs[i].n_out; j++) {
             uint32_t v = check_out(c, i, j);
             uint64_t bytes = check_bytes(c, v), at = p->values[v].address;
@@ -132,7 +132,7 @@ static void measure_role(Check *c, uint32_t role, PlanRole *found) {
         uint64_t high[2] = {said->persistent_bytes, found->host_bytes};
         raise_marks(c, pr, high);
         found->host_bytes = high[1];
-        for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        for (uint64_t i = pr->first_instr; i < check_end(pr); i++)
             for (int d = 0; d < DEVICE_KINDS; d++)
                 workspace[d] = MAX(workspace[d], check_workspace(c, i, d));
         if (high[0] != pr->peak)

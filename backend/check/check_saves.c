@@ -53,14 +53,13 @@ static void find_carried(SavesCheck *s) {
     for (uint32_t k = 0; k < p->n_calls; k++) {
         const PlanCall *call = &p->calls[k];
         const PlanProgram *pr = &p->programs[call->program];
-        uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
         if (call->kind != PLAN_STEP) continue;
-        for (uint64_t i = pr->first_instr; i < end; i++) {
+        for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
             int64_t state = p->instrs[i].attr.index;
             if (p->instrs[i].op == OP_state && !s->written[state])
                 s->carried[state] = !is_made_again(&p->states[state]);
         }
-        for (uint64_t i = pr->first_instr; i < end; i++) {
+        for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
             int64_t state = p->instrs[i].attr.index;
             if (p->instrs[i].op == OP_set_state)
                 s->written[state] |= check_entry_state(c, check_in(c, i, 0)) != state;
@@ -149,7 +148,7 @@ static void check_program(SavesCheck *s, const PlanProgram *pr) {
     const Plan *p = s->c->p;
     uint64_t last[MAX_STREAMS];
     for (int k = 0; k < MAX_STREAMS; k++) last[k] = NO_INSTR;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &p->instrs[i];
         s->waited[i] = in->saves;
         s->c->result->holds += in->saves > 0;

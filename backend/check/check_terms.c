@@ -439,7 +439,7 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool without
 }
 
 void check_number(Check *c, const PlanProgram *pr) {
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         int64_t param = check_param_shown(c, i);
         if (param >= 0) {
             uint32_t v = check_out(c, i, 0);

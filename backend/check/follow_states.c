@@ -10,7 +10,7 @@ static void follow_cache(GradientCheck *s, uint64_t i) {
     int64_t index = p->instrs[i].attr.index;
     const PlanProgram *q = &p->programs[s->c->program[i]];
     bool reads = false, sets = false;
-    for (uint64_t k = q->first_instr; k < q->first_instr + (uint64_t)q->n_instr; k++) {
+    for (uint64_t k = q->first_instr; k < check_end(q); k++) {
         reads |= p->instrs[k].op == OP_state && p->instrs[k].attr.index == index;
         sets |= p->instrs[k].op == OP_set_state && p->instrs[k].attr.index == index;
     }

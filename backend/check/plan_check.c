@@ -19,7 +19,7 @@ static void fill_clocks(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
     uint32_t now[MAX_STREAMS][MAX_STREAMS] = {{0}};
     uint32_t issued[MAX_STREAMS] = {0};
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &c->p->instrs[i];
         uint32_t *clock = now[in->stream];
         c->program[i] = program;

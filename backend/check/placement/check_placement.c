@@ -320,7 +320,7 @@ static void check_told(Check *c, uint64_t i, uint32_t v, const char *what, uint3
 }
 
 static void check_kernels(Check *c, const PlanProgram *pr) {
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &c->p->instrs[i];
         if (!op_reads_placements((OpKind)in->op)) continue;
         /* Of what earlier micro-batches left proof 4 says what it is. */

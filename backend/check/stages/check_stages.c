@@ -185,8 +185,7 @@ static void link_programs(Links *l, uint32_t *operands) {
             check_all_taken(l);
             memset(l->kept, 0, (p->n_states + 1) * sizeof *l->kept);
         }
-        for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-            link_instr(l, i, k);
+        for (uint64_t i = pr->first_instr; i < check_end(pr); i++) link_instr(l, i, k);
     }
     check_all_taken(l);
     for (uint64_t k = 0; k < p->n_operands; k++) operands[k] = l->same[p->operands[k]];
@@ -301,7 +300,7 @@ typedef struct Flow {
 /* May the call run to its end, and does it then take and leave these messages? */
 static bool may_run(const Flow *f, const PlanProgram *pr) {
     const Plan *p = f->c->p;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &p->instrs[i];
         if (in->op == OP_receive && !f->waiting[in->attr.index]) return false;
         if (in->op == OP_send &&
@@ -313,7 +312,7 @@ static bool may_run(const Flow *f, const PlanProgram *pr) {
 
 static void run_call(Flow *f, const PlanProgram *pr) {
     const Plan *p = f->c->p;
-    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+    for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &p->instrs[i];
         if (in->op == OP_receive) f->waiting[in->attr.index]--;
         if (in->op == OP_send) f->waiting[in->attr.index]++;
