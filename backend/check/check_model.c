@@ -110,17 +110,6 @@ static void number_instr(ModelMeaning *m, uint64_t i) {
 
 /* ---- describing a difference */
 
-static void put_attrs(const Check *c, uint16_t op, const Attrs *a, Buf *out) {
-    const char *between = " {";
-    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++) {
-        if (!(op_info[op].attrs >> bit & 1) || !text_field_shown(&attr_fields[bit], a)) continue;
-        buf_printf(out, "%s", between);
-        text_field_print(&attr_fields[bit], a, &c->mesh, out);
-        between = ", ";
-    }
-    if (*between == ',') buf_printf(out, "}");
-}
-
 static void put_node_name(const Plan *p, const PlanNode *n, Buf *out) {
     const char *path = plan_string(p, n->path);
     if (n->op == OP_param)
@@ -140,7 +129,7 @@ static void put_node(const ModelMeaning *m, const PlanNode *n, Buf *out) {
         put_node_name(p, &p->nodes[m->maker[p->node_operands[n->first_in + k]]], out);
     }
     buf_printf(out, ")");
-    put_attrs(m->c, n->op, &a, out);
+    text_attrs_print(n->op, &a, &m->c->mesh, out);
 }
 
 /* The first node with that number, or NULL. */
@@ -168,7 +157,7 @@ static void put_part(const ModelMeaning *m, const PlanModelProgram *q, const Par
             buf_printf(out, "%s.%s", plan_string(p, def->path), op_info[def->op].name);
     }
     buf_printf(out, ")");
-    put_attrs(m->c, part->op, &a, out);
+    text_attrs_print(part->op, &a, &m->c->mesh, out);
 }
 
 static int ascending(const void *a, const void *b) {

@@ -255,19 +255,6 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
 
 /* ---- instructions */
 
-static void put_attrs(Buf *out, uint16_t op, const Attrs *a) {
-    const char *between = " {";
-    Mesh mesh = plan_mesh(plan_at);
-    for (int i = 0; i < ATTR_COUNT; i++) {
-        const TextField *f = &attr_fields[i];
-        if (!(op_info[op].attrs >> i & 1) || !text_field_shown(f, a)) continue;
-        buf_printf(out, "%s", between);
-        text_field_print(f, a, &mesh, out);
-        between = ", ";
-    }
-    if (*between == ',') buf_printf(out, "}");
-}
-
 /* What its kernels may use on each kind of device, where some use any. */
 static void put_scratch(Buf *out, const Plan *p, const PlanInstr *in) {
     uint64_t bytes[DEVICE_KINDS], any = 0;
@@ -279,6 +266,7 @@ static void put_scratch(Buf *out, const Plan *p, const PlanInstr *in) {
 
 static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     const PlanInstr *in = &p->instrs[i];
+    Mesh mesh = plan_mesh(p);
     buf_printf(out, "  #%llu ", (Llu)i);
     if (in->stream) buf_printf(out, "[%s] ", stream_name(in->stream));
     for (uint32_t k = 0; k < in->n_edge; k++)
@@ -298,7 +286,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     for (uint32_t k = 0; k < in->n_in; k++)
         buf_printf(out, "%s%%%u%s", k ? ", " : "(", p->operands[in->first_in + k],
                    k + 1 == in->n_in ? ")" : "");
-    put_attrs(out, in->op, &in->attr);
+    text_attrs_print(in->op, &in->attr, &mesh, out);
     buf_printf(out, " !%s%s", phase_name(in->phase),
                in->flags & INSTR_RECOMPUTED ? " recomputed" : "");
     if (in->unit >= 0) buf_printf(out, " unit %d", in->unit);
@@ -315,6 +303,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
 static void put_node(Buf *out, const PlanNode *n) {
     const Plan *p = plan_at;
     Attrs a = plan_node_attrs(p, n);
+    Mesh mesh = plan_mesh(p);
     buf_printf(out, "  ");
     for (uint32_t k = 0; k < n->n_out; k++)
         buf_printf(out, "%s~%u", k ? ", " : "", n->first_out + k);
@@ -326,7 +315,7 @@ static void put_node(Buf *out, const PlanNode *n) {
     for (uint32_t k = 0; k < n->n_in; k++)
         buf_printf(out, "%s~%u%s", k ? ", " : "(", p->node_operands[n->first_in + k],
                    k + 1 == n->n_in ? ")" : "");
-    put_attrs(out, n->op, &a);
+    text_attrs_print(n->op, &a, &mesh, out);
     if (*text(n->path)) buf_printf(out, " \"%s\"", text(n->path));
     if (n->file) buf_printf(out, " %u:%u", n->file, n->line);
     buf_printf(out, "\n");

@@ -180,19 +180,6 @@ static void print_results(GraphPrinter *p, const Op *op) {
     if (op->n_out) put_text(p, " =");
 }
 
-static void print_attrs(GraphPrinter *p, const Op *op) {
-    uint64_t mask = op_info[op->kind].attrs;
-    const char *between = " {";
-    for (int i = 0; i < ATTR_COUNT; i++) {
-        const TextField *f = &attr_fields[i];
-        if (!(mask >> i & 1) || !text_field_shown(f, op->attr)) continue;
-        put_text(p, between);
-        text_field_print(f, op->attr, &p->g->policy.mesh, p->out);
-        between = ", ";
-    }
-    if (*between == ',') put_text(p, "}");
-}
-
 static void print_op(GraphPrinter *p, OpId id) {
     const Op *op = &p->g->ops.at[id];
     put_op(p, "  ", id);
@@ -210,7 +197,7 @@ static void print_op(GraphPrinter *p, OpId id) {
         put_value(p, i ? ", " : "(", op->in[i]);
     }
     if (op->n_in) put_text(p, ")");
-    print_attrs(p, op);
+    text_attrs_print(op->kind, op->attr, &p->g->policy.mesh, p->out);
     Op tail = *op;
     text_op_tail(&(Record){.to = p}, &tail);
     put_text(p, "\n");

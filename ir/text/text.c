@@ -125,6 +125,17 @@ void text_field_print(const TextField *f, const void *record, const Mesh *mesh, 
         buf_printf(out, "%lld", (long long)x);
 }
 
+void text_attrs_print(int op, const Attrs *a, const Mesh *mesh, Buf *out) {
+    const char *between = " {";
+    for (int i = 0; i < ATTR_COUNT; i++) {
+        if (!(op_info[op].attrs >> i & 1) || !text_field_shown(&attr_fields[i], a)) continue;
+        buf_printf(out, "%s", between);
+        text_field_print(&attr_fields[i], a, mesh, out);
+        between = ", ";
+    }
+    if (*between == ',') buf_printf(out, "}");
+}
+
 bool text_is_word(const char *s) {
     if (!*s || (*s >= '0' && *s <= '9')) return false;
     for (; *s; s++)

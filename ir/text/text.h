@@ -34,6 +34,8 @@ bool text_field_in_range(const TextField *f, const void *record);
 void text_axes_print(const Mesh *mesh, AxisSet set, Buf *out);
 /* `name = value`; the number if no word stands for it. */
 void text_field_print(const TextField *f, const void *record, const Mesh *mesh, Buf *out);
+/* " {axis = 1, count = 2}": what the op has; nothing if none of it is shown. */
+void text_attrs_print(int op, const Attrs *a, const Mesh *mesh, Buf *out);
 /* A class name or the like that needs no quotes in text: a letter or _, then digits too. */
 bool text_is_word(const char *s);
 
