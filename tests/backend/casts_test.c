@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "mutate.h"
 #include "test.h"
 
@@ -35,21 +36,18 @@ static void round_operand(const GoodPlan *g, uint32_t program, uint32_t i, uint3
     for (int pair = 0; pair < 2; pair++) {
         Arena *a = arena_new();
         Edit *e = edit_new(a, &g->plan);
-        Plan p;
-        PlanFault fault;
-        char message[512], where[256];
-        size_t size;
-        void *bytes = plant(e, program, i, k, how, pair) ? edit_write(e, &size) : NULL;
-        if (bytes && !plan_read(&p, bytes, size, message, sizeof message)) {
+        PlanFault fault = {.rule = "reader"};
+        char where[256];
+        if (plant(e, program, i, k, how, pair)) edit_check(e, CHECK_ALL_RULES, &fault);
+        if (strcmp(fault.rule, "reader")) {
             n->read++;
             n->evaluated += g->plan.programs[program].kind == PROGRAM_EVAL;
             plan_instr_text(&g->plan, i, where, sizeof where);
-            if (!plan_check(&p, &fault))
+            if (!*fault.rule)
                 fail_msg("%s: operand %u of %s may be rounded by %s for %s", g->name, k, where,
                          pair ? "a pair of casts" : "a cast", whom[how]);
             n->by_meaning += is_about_meaning(&fault);
         }
-        free(bytes);
         arena_free(a);
     }
 }
@@ -92,16 +90,11 @@ TEST(nothing_is_rounded_on_the_way) {
     good_data();
     uint32_t evaluated = 0;
     for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
-        Arena *a = arena_new();
-        GoodPlan g = {.name = plans[k].model};
-        int n = 0;
-        while (plans[k].set[n]) n++;
-        good_plan(a, plans[k].model, plans[k].ranks, plans[k].set, n, &g);
+        GoodPlan g = good_plan(plans[k].model, plans[k].ranks, plans[k].set);
         Counts all = round_all(&g);
         evaluated += all.evaluated;
         assert_true(all.by_meaning > all.read / 2);
-        free(g.bytes);
-        arena_free(a);
+        good_end(&g);
     }
     assert_true(evaluated > 0);
 }

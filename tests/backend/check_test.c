@@ -10,22 +10,18 @@
 #include "mutate.h"
 #include "test.h"
 
-static PlanCheckResult check(const char *const *more, int n_more) {
-    const char *set[16] = {"L=6",           "D=16",          "H=2",
-                           "vocab=37",      "seq=8",         "data.length=8",
-                           "train.batch=4", "train.steps=4", "train.schedule=constant(warmup = 0)"};
-    int n = 9;
-    for (int k = 0; k < n_more; k++) set[n++] = more[k];
-    Arena *a = arena_new();
-    GoodPlan g = {.name = more[0]};
+#define SMALL                                                                                      \
+    "D=16", "H=2", "vocab=37", "seq=8", "data.length=8", "train.batch=4", "train.steps=4",         \
+        "train.schedule=constant(warmup = 0)", "L=2"
+
+static PlanCheckResult check(const char *const *more) {
+    GoodPlan g = good_plan("gpt2", 2, SETTINGS(SMALL, "L=6", more[0], more[1], more[2]));
     PlanFault fault;
     PlanCheckResult result;
-    good_plan(a, "gpt2", 2, set, n, &g);
     if (plan_check_result(&g.plan, &fault, &result)) fail_msg("%s: %s", fault.rule, fault.message);
     assert_int_equal(result.peak, g.plan.settings->arena_bytes);
     assert_true(result.peak > g.plan.settings->persistent_bytes);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
     return result;
 }
 
@@ -46,7 +42,7 @@ TEST(units_gathered_at_once) {
         {{"shard.prefetch=0", "shard.inflight=1", "shard.strategy=none"}, 0},
     };
     for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-        PlanCheckResult r = check(cases[k].set, cases[k].set[2] ? 3 : 2);
+        PlanCheckResult r = check(cases[k].set);
         if (r.live_units[0] != cases[k].units)
             fail_msg("%s %s: %u units at once, not %u", cases[k].set[0], cases[k].set[1],
                      r.live_units[0], cases[k].units);
@@ -73,15 +69,10 @@ static PlanFault assert_refused(const Plan *p, int proof, const char *rule) {
     return fault;
 }
 
-/* What a proof alone says of an edited plan. */
-static int check_edited(Edit *e, int proof, PlanFault *fault) {
-    Plan p;
-    char message[256];
-    size_t size;
-    void *bytes = edit_write(e, &size);
-    if (plan_read(&p, bytes, size, message, sizeof message)) fail_msg("%s", message);
-    int status = plan_check_rules(&p, CHECK_RULE(proof), fault);
-    free(bytes);
+/* What a proof alone says of an edited plan, which the reader takes. */
+static int check_edited(const Edit *e, int proof, PlanFault *fault) {
+    int status = edit_check(e, CHECK_RULE(proof), fault);
+    assert_string_not_equal(fault->rule, "reader");
     return status;
 }
 
@@ -114,24 +105,11 @@ static uint32_t exchange_all(const Plan *good, uint16_t op, uint32_t operand, ui
 
 /* Keys that are kept where the values are read, or the other way round. */
 TEST(what_is_kept_is_read_by_the_next_call) {
-    const char *set[] = {"L=1",
-                         "D=16",
-                         "H=2",
-                         "vocab=37",
-                         "seq=8",
-                         "data.length=8",
-                         "train.batch=8",
-                         "train.steps=4",
-                         "train.accumulate=none",
-                         "data.val=none",
-                         "train.metric=none",
-                         "train.eval_every=none",
-                         "train.cache=true",
-                         "train.schedule=constant"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "cache"};
+    GoodPlan g = good_plan("gpt2", 2,
+                           SETTINGS(SMALL, "L=1", "train.batch=8", "train.accumulate=none",
+                                    "data.val=none", "train.metric=none", "train.eval_every=none",
+                                    "train.cache=true", "train.schedule=constant"));
     PlanFault fault;
-    good_plan(a, "gpt2", 2, set, (int)ARRAY_LEN(set), &g);
     assert_int_equal(plan_check(&g.plan, &fault), 0);
     const Plan *p = &g.plan;
     uint32_t tried = 0;
@@ -141,41 +119,28 @@ TEST(what_is_kept_is_read_by_the_next_call) {
         const PlanInstr *in = &p->instrs[i];
         bool of_state = in->op == OP_state || in->op == OP_set_state;
         if (!of_state || p->states[in->attr.index].role != STATE_CACHE) continue;
-        Edit *e = edit_new(a, p);
+        Edit *e = edit_new(g.arena, p);
         e->instr[i].row.attr.index = 2 * first + 1 - in->attr.index;
         assert_int_not_equal(check_edited(e, 4, &fault), 0);
         assert_string_equal(fault.rule, "check-4t");
         tried++;
     }
     assert_int_equal(tried, 4);
-    arena_free(a);
+    good_end(&g);
 }
 
 /* By another group's largest weights, by those of this rank alone, or in the place of its own. */
 static void quantized_by_their_own(const char *gather) {
-    const char *set[] = {"L=2",
-                         "D=16",
-                         "H=2",
-                         "vocab=37",
-                         "seq=8",
-                         "data.length=8",
-                         "train.batch=8",
-                         "train.steps=4",
-                         "train.accumulate=2",
-                         gather,
-                         "train.schedule=constant(warmup = 0)"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = gather};
+    GoodPlan g =
+        good_plan("gpt2", 2, SETTINGS(SMALL, "train.batch=8", "train.accumulate=2", gather));
     PlanFault fault;
-    good_plan(a, "gpt2", 2, set, (int)ARRAY_LEN(set), &g);
     assert_int_equal(plan_check(&g.plan, &fault), 0);
     assert_true(exchange_all(&g.plan, OP_quantize, 1, OP_all_reduce) > 0);
     assert_true(exchange_all(&g.plan, OP_quantize, 1, OP_amax) > 0);
     assert_true(exchange_all(&g.plan, OP_dequantize, 1, OP_all_reduce) > 0);
     assert_true(exchange_all(&g.plan, OP_dequantize, 1, OP_state) > 0);
     assert_true(exchange_all(&g.plan, OP_set_state, 0, OP_amax) > 0);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 TEST(weights_are_quantized_by_their_own_largest) {
     quantized_by_their_own("shard.gather=f8e4m3");
@@ -201,25 +166,17 @@ static void refuse_in_host_memory(const Plan *good, StateRole role) {
 }
 
 TEST(what_the_device_writes_stays_there) {
-    const char *set[] = {"train.steps=2", "train.batch=8", "train.precision=f16",
-                         "shard.offload=(states = cpu)"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "offload"};
+    GoodPlan g = good_plan("mlp", 2,
+                           SETTINGS("train.steps=2", "train.batch=8", "train.precision=f16",
+                                    "shard.offload=(states = cpu)"));
     PlanFault fault;
-    good_plan(a, "mlp", 2, set, (int)ARRAY_LEN(set), &g);
     assert_int_equal(plan_check(&g.plan, &fault), 0);
     refuse_in_host_memory(&g.plan, STATE_STEP);
     refuse_in_host_memory(&g.plan, STATE_STAGING);
     refuse_in_host_memory(&g.plan, STATE_SCALE);
     refuse_in_host_memory(&g.plan, STATE_METRIC);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
-
-static const char *const small[] = {
-    "L=2",           "D=16",          "H=2",
-    "vocab=37",      "seq=8",         "data.length=8",
-    "train.batch=4", "train.steps=4", "train.schedule=constant(warmup = 0)"};
 
 /* The state of that role and group as the program of instruction i starts. */
 static uint32_t state_before(const Plan *p, uint32_t i, StateRole role, int64_t group) {
@@ -234,13 +191,10 @@ static uint32_t state_before(const Plan *p, uint32_t i, StateRole role, int64_t 
 
 /* What the update casts is the new shard, of each group, and no copy. */
 TEST(only_gathers_read_copies) {
-    const char *set[16] = {"train.precision=bf16", "shard.cast=update",
-                           "train.optimizer=adafactor(lr = 0.1)"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "copies"};
+    GoodPlan g = good_plan("gpt2", 2,
+                           SETTINGS("train.precision=bf16", "shard.cast=update",
+                                    "train.optimizer=adafactor(lr = 0.1)", SMALL));
     uint64_t tried = 0;
-    memcpy(set + 3, small, sizeof small);
-    good_plan(a, "gpt2", 2, set, 3 + (int)ARRAY_LEN(small), &g);
     for (uint32_t i = 0; i < g.plan.n_instrs; i++) {
         const PlanInstr *in = &g.plan.instrs[i];
         if (in->op != OP_cast || in->phase != PHASE_UPDATE) continue;
@@ -251,8 +205,7 @@ TEST(only_gathers_read_copies) {
         tried++;
     }
     assert_int_equal(tried, g.plan.n_groups);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 static bool has_workspace(const Plan *p, uint32_t i) {
@@ -290,10 +243,8 @@ static int moved_aside(const Plan *good, uint32_t i) {
 }
 
 TEST(streams_that_wait_share_a_workspace) {
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "workspaces"};
+    GoodPlan g = good_plan("gpt2", 1, SETTINGS(SMALL));
     uint32_t tried = 0;
-    good_plan(a, "gpt2", 1, small, (int)ARRAY_LEN(small), &g);
     for (uint32_t i = 1; i + 1 < g.plan.n_instrs; i++) {
         const PlanInstr *in = &g.plan.instrs[i];
         bool near = in[-1].stream == STREAM_COMPUTE && in->stream == STREAM_COMPUTE &&
@@ -303,8 +254,7 @@ TEST(streams_that_wait_share_a_workspace) {
         tried++;
     }
     assert_true(tried > 0);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 /* The value of the weights' state in the program of instruction i. */
@@ -317,10 +267,8 @@ static uint32_t weights_before(const Plan *p, uint32_t i, const Type *t) {
 }
 
 TEST(only_some_ops_read_shards) {
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "shards"};
+    GoodPlan g = good_plan("gpt2", 2, SETTINGS(SMALL));
     uint32_t tried = 0;
-    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
     for (uint32_t i = 0; i < g.plan.n_instrs; i++) {
         const PlanInstr *in = &g.plan.instrs[i];
         if (in->op != OP_grad_norm) continue;
@@ -331,22 +279,18 @@ TEST(only_some_ops_read_shards) {
         tried++;
     }
     assert_true(tried > 0);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 TEST(states_stay_apart) {
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "states"};
-    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    GoodPlan g = good_plan("gpt2", 2, SETTINGS(SMALL));
     Plan p = g.plan;
-    PlanState *states = arena_array(a, PlanState, p.n_states);
+    PlanState *states = arena_array(g.arena, PlanState, p.n_states);
     memcpy(states, p.states, p.n_states * sizeof *states);
     states[1].address = states[0].address;
     p.states = states;
     assert_refused(&p, 6, "check-6d");
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 /* Is the plan refused once the step is another one? */
@@ -362,12 +306,10 @@ static bool refuses_step(Arena *a, const Plan *good, uint64_t k, FormulaStep oth
 
 /* Other parts of the same shapes than the model's. */
 TEST(parts_are_those_of_the_model) {
-    static const char *const set[] = {"D=24", "data.train=synthetic_tokens(vocab = 257)"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "parts"};
+    GoodPlan g = good_plan("tests/parity/parts", 2,
+                           SETTINGS("D=24", "data.train=synthetic_tokens(vocab = 257)"));
     PlanFault fault;
     uint32_t slices = 0, joined = 0;
-    good_plan(a, "tests/parity/parts", 2, set, (int)ARRAY_LEN(set), &g);
     assert_int_equal(plan_check(&g.plan, &fault), 0);
     for (uint64_t k = 0; k < g.plan.n_steps; k++) {
         FormulaStep s = g.plan.steps[k];
@@ -379,13 +321,12 @@ TEST(parts_are_those_of_the_model) {
             s.arg[0] = s.arg[1];
             s.arg[1] = g.plan.steps[k].arg[0];
         }
-        assert_true(refuses_step(a, &g.plan, k, s));
+        assert_true(refuses_step(g.arena, &g.plan, k, s));
         slices += slice;
         joined += join;
     }
     assert_true(slices >= 8 && joined >= 1);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 /* Does proof 1 alone refuse the plan without edge k of instruction i? */
@@ -400,44 +341,34 @@ static bool needs_edge(const Plan *good, uint32_t i, uint32_t k) {
 }
 
 TEST(proof_1_stands_alone) {
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "edges"};
+    GoodPlan g = good_plan("gpt2", 2, SETTINGS(SMALL));
     uint32_t needed = 0;
-    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
     for (uint32_t i = 0; i < g.plan.n_instrs; i++)
         for (uint32_t k = 0; k < g.plan.instrs[i].n_edge; k++) needed += needs_edge(&g.plan, i, k);
     assert_true(needed > 0);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 /* What the tables call frozen has no gradient. The reader refuses such a plan, too. */
 TEST(a_pack_is_of_a_group_that_learns) {
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "packs"};
-    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    GoodPlan g = good_plan("gpt2", 2, SETTINGS(SMALL));
     for (uint32_t k = 0; k < g.plan.n_groups; k++) {
         Plan p = g.plan;
-        PlanGroup *groups = arena_array(a, PlanGroup, p.n_groups);
+        PlanGroup *groups = arena_array(g.arena, PlanGroup, p.n_groups);
         memcpy(groups, p.groups, p.n_groups * sizeof *groups);
         groups[k].flags &= ~(uint32_t)GROUP_TRAINABLE;
         p.groups = groups;
         assert_refused(&p, 4, "check-4f");
     }
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 /* Shards of three ranks make no whole over two. The reader refuses such a plan, too. */
 TEST(a_gather_is_of_as_many_ranks_as_its_result) {
-    const char *set[16] = {"shard.mesh=(rep = 2, dp = 3)"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "ranks"};
+    GoodPlan g =
+        good_plan("gpt2", 0, SETTINGS("shard.mesh=(rep = 2, dp = 3)", SMALL, "train.batch=6"));
     uint32_t tried = 0;
-    memcpy(set + 1, small, sizeof small);
-    set[1 + ARRAY_LEN(small)] = "train.batch=6";
-    good_plan(a, "gpt2", 0, set, 2 + (int)ARRAY_LEN(small), &g);
-    PlanInstr *instrs = arena_array(a, PlanInstr, g.plan.n_instrs);
+    PlanInstr *instrs = arena_array(g.arena, PlanInstr, g.plan.n_instrs);
     for (uint32_t i = 0; i < g.plan.n_instrs; i++) {
         Plan p = g.plan;
         if (p.instrs[i].op != OP_unshard && p.instrs[i].op != OP_reduce_scatter) continue;
@@ -448,20 +379,16 @@ TEST(a_gather_is_of_as_many_ranks_as_its_result) {
         tried++;
     }
     assert_true(tried > 0);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 TEST(a_loss_is_one_of_the_model) {
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "losses"};
-    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    GoodPlan g = good_plan("gpt2", 2, SETTINGS(SMALL));
     Plan p = g.plan;
     p.n_model_programs = 0;
     PlanFault fault = assert_refused(&p, 8, "check-8b");
     assert_string_equal(fault.message, "the model has no loss");
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 /* A copy that ends where memory ends: what reads past it crashes. */
@@ -492,7 +419,7 @@ TEST(no_table_is_read_past_its_end) {
 #define UNMAP(field, type, name) forget(p.field, p.n_##field * sizeof(type));
         PLAN_SECTIONS(UNMAP)
 #undef UNMAP
-        free(g[k].bytes);
+        good_end(&g[k]);
     }
     arena_free(a);
 }
@@ -520,23 +447,17 @@ TEST(each_check_numbers_terms_in_its_own_way) {
 
 /* Targets are ids of 32 bits, so a number that is no such id says nothing. */
 TEST(what_is_ignored_is_an_id) {
-    static const char *const set[] = {"L=1", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "ids"};
-    good_plan(a, "gpt2", 1, set, (int)ARRAY_LEN(set), &g);
-    Edit *e = edit_new(a, &g.plan);
+    GoodPlan g =
+        good_plan("gpt2", 1, SETTINGS("L=1", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8"));
+    Edit *e = edit_new(g.arena, &g.plan);
     for (uint32_t i = 0; i < e->n_instr; i++)
         if (op_info[e->instr[i].row.op].attrs & A_ignore)
             e->instr[i].row.attr.ignore = (int64_t)INT32_MIN - 1;
-    size_t size;
-    char message[256];
-    Plan p;
-    void *bytes = edit_write(e, &size);
-    assert_int_equal(plan_read(&p, bytes, size, message, sizeof message), EXIT_CORRUPT);
-    assert_non_null(strstr(message, "attribute ignore of op cross_entropy"));
-    free(bytes);
-    free(g.bytes);
-    arena_free(a);
+    PlanFault fault;
+    assert_int_equal(edit_check(e, CHECK_ALL_RULES, &fault), EXIT_CORRUPT);
+    assert_string_equal(fault.rule, "reader");
+    assert_non_null(strstr(fault.message, "attribute ignore of op cross_entropy"));
+    good_end(&g);
 }
 
 RUN_TESTS(NULL, NULL)

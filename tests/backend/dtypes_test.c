@@ -113,46 +113,36 @@ static void exchange_all(const GoodPlan *g) {
     free(c.same);
 }
 
+#define SMALL                                                                                      \
+    "D=16", "H=2", "vocab=37", "data.length=8", "train.batch=8",                                   \
+        "train.schedule=constant(warmup = 0)", "L=1"
 TEST(no_value_has_another_dtype) {
-    static const char *const small[] = {"D=16",          "H=2",
-                                        "vocab=37",      "data.length=8",
-                                        "train.batch=8", "train.schedule=constant(warmup = 0)"};
     static const struct {
-        const char *model, *set[10];
+        const char *model, *set[16];
     } plans[] = {
-        {"gpt2", {"L=1", "seq=8", "train.precision=f32"}},
-        {"gpt2", {"L=1", "seq=8", "train.precision=bf16", "shard.cast=update"}},
-        {"gpt2", {"L=1", "seq=8", "train.precision=bf16(reduce = bf16)", "train.accumulate=2"}},
-        {"gpt2", {"L=1", "seq=8", "train.precision=f16(reduce = f16)", "shard.gather=f8e4m3"}},
+        {"gpt2", {SMALL, "seq=8", "train.precision=f32"}},
+        {"gpt2", {SMALL, "seq=8", "train.precision=bf16", "shard.cast=update"}},
+        {"gpt2", {SMALL, "seq=8", "train.precision=bf16(reduce = bf16)", "train.accumulate=2"}},
+        {"gpt2", {SMALL, "seq=8", "train.precision=f16(reduce = f16)", "shard.gather=f8e4m3"}},
         {"mixtral",
-         {"L=1", "seq=8", "KV=1", "F=12", "E=3", "K=2", "balance=0.5", "train.precision=bf16"}},
-        {"bert", {"L=1", "seq=8", "train.precision=bf16", "shard.strategy=states"}},
-        {"t5", {"L=1", "dk=4", "F=24", "train.precision=f16"}},
-        {"llama3", {"L=1", "seq=8", "KV=1", "F=24", "train.precision=bf16", "shard.gather=f32"}},
+         {SMALL, "seq=8", "KV=1", "F=12", "E=3", "K=2", "balance=0.5", "train.precision=bf16"}},
+        {"bert", {SMALL, "seq=8", "train.precision=bf16", "shard.strategy=states"}},
+        {"t5", {SMALL, "dk=4", "F=24", "train.precision=f16"}},
+        {"llama3", {SMALL, "seq=8", "KV=1", "F=24", "train.precision=bf16", "shard.gather=f32"}},
     };
     for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
-        Arena *a = arena_new();
-        GoodPlan g = {.name = plans[k].model};
-        const char *set[16];
-        int n = 0;
-        for (size_t i = 0; i < ARRAY_LEN(small); i++) set[n++] = small[i];
-        for (int i = 0; i < 10 && plans[k].set[i]; i++) set[n++] = plans[k].set[i];
-        good_plan(a, plans[k].model, 2, set, n, &g);
+        GoodPlan g = good_plan(plans[k].model, 2, plans[k].set);
         exchange_all(&g);
-        free(g.bytes);
-        arena_free(a);
+        good_end(&g);
     }
 }
 
 /* Parameters that are kept in f32, frozen, tied and read twice. */
 TEST(no_value_of_any_gradient_has_another_dtype) {
-    static const char *const set[] = {"train.precision=bf16", "train.accumulate=2", "drop=0.1"};
-    Arena *a = arena_new();
-    GoodPlan g = {.name = "gradients"};
-    good_plan(a, "tests/backend/models/gradients", 2, set, (int)ARRAY_LEN(set), &g);
+    GoodPlan g = good_plan("tests/backend/models/gradients", 2,
+                           SETTINGS("train.precision=bf16", "train.accumulate=2", "drop=0.1"));
     exchange_all(&g);
-    free(g.bytes);
-    arena_free(a);
+    good_end(&g);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -196,14 +196,11 @@ static uint32_t test_edges(Test *t, const GoodPlan *g) {
 static uint32_t test_policies(Test *t) {
     uint32_t edges = 0;
     for (uint32_t k = 0; k < POLICIES / t->apart; k++) {
-        Arena *a = arena_new();
-        GoodPlan g = {.name = ""};
-        random_plan(a, &t->random, &g);
+        GoodPlan g = random_plan(&t->random);
         test_good(t, &g, &g.plan);
         test_roles(t, &g);
         edges += test_edges(t, &g);
-        free(g.bytes);
-        arena_free(a);
+        good_end(&g);
     }
     return edges;
 }
@@ -234,16 +231,15 @@ static const Fault *find_fault(const char *name) {
 }
 
 static int write_mutant(const char *plan, const char *fault, const char *file) {
-    Arena *a = arena_new();
     GoodPlan good;
     const Fault *f = find_fault(fault);
-    if (!good_plan_named(a, plan, &good)) fail_environment("there is no plan `%s`", plan);
+    if (!good_plan_named(plan, &good)) fail_environment("there is no plan `%s`", plan);
     Random random = {.state = 1, .still = true};
     for (int tries = 0; tries < 100; tries++, random.still = false) {
         size_t size;
         Plan p;
         char message[512];
-        Edit *e = edit_new(a, &good.plan);
+        Edit *e = edit_new(good.arena, &good.plan);
         void *bytes = fault_plant(f, e, &random) ? edit_write(e, &size) : NULL;
         if (!bytes || plan_read(&p, bytes, size, message, sizeof message)) continue;
         if (write_file_atomic(file, bytes, size)) fail_environment("cannot write %s", file);
@@ -283,7 +279,7 @@ int main(int argc, char **argv) {
     print_table(&t, tried, edges);
     if (t.failures) printf("%s%u failures\n", t.said.at, t.failures);
     buf_free(&t.said);
-    for (uint32_t k = 0; k < n; k++) free(good[k].bytes);
+    for (uint32_t k = 0; k < n; k++) good_end(&good[k]);
     arena_free(a);
     return t.failures ? 1 : 0;
 }

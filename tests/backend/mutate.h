@@ -32,27 +32,28 @@ typedef struct Random {
 uint64_t random_next(Random *r);
 uint32_t random_below(Random *r, uint32_t n); /* n > 0 */
 
-/* mutate_plans.c */
+/* mutate_plans.c; with all that is made of it until good_end */
 typedef struct GoodPlan {
-    const char *name;
+    const char *name; /* for messages */
+    Arena *arena;
     void *bytes;
     size_t size;
     Plan plan;
 } GoodPlan;
-/* Compiles models/MODEL.fsd of the repository, or the path MODEL.fsd if it names a folder, into
- * out, whose name is for messages. */
-void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
-               GoodPlan *out);
+/* Compiles models/MODEL.fsd of the repository, or the path MODEL.fsd if it names a folder. */
+GoodPlan good_plan(const char *model, int64_t ranks, const char *const *settings);
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 /* The same without the passes that fuse, for one rank. */
-void unfused_plan(Arena *a, const char *model, const char *const *set, int n_set, GoodPlan *out);
+GoodPlan unfused_plan(const char *model, const char *const *settings);
+void good_end(GoodPlan *g);
 /* Writes the small data files that models name into the working directory. */
 void good_data(void);
 /* Compiles every case, after good_data. */
 uint32_t good_plans(Arena *a, GoodPlan **out);
 /* One of them; false: there is none of that name. */
-bool good_plan_named(Arena *a, const char *name, GoodPlan *out);
+bool good_plan_named(const char *name, GoodPlan *out);
 /* A model under any policy; its name is how fsdpc compiles it. */
-void random_plan(Arena *a, Random *r, GoodPlan *out);
+GoodPlan random_plan(Random *r);
 
 /* mutate_edit.c: instructions and values are named by what they were in the base plan; new ones get
  * higher numbers. */
@@ -96,6 +97,8 @@ Edit *edit_new(Arena *a, const Plan *base);
 /* Bytes of the plan in malloc'ed memory, aligned; NULL when an operand or edge names what is gone.
  */
 void *edit_write(const Edit *e, size_t *size);
+/* What those proofs say of it, or the reader, under the rule `reader`; 0: they accept it. */
+int edit_check(const Edit *e, uint32_t rules, PlanFault *fault);
 uint32_t edit_copy_instr(Edit *e, uint32_t instr); /* a twin with new results, listed nowhere */
 void edit_insert(Edit *e, uint32_t program, uint32_t at, uint32_t instr);
 void edit_remove(Edit *e, uint32_t program, uint32_t at);

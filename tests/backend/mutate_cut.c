@@ -110,13 +110,6 @@ static void report(const Trial *t) {
             (unsigned long long)t->different);
 }
 
-static void make_plan(Arena *a, size_t k, GoodPlan *out) {
-    int n = 0;
-    while (n < (int)ARRAY_LEN(cases[k].set) && cases[k].set[n]) n++;
-    out->name = cases[k].name;
-    good_plan(a, cases[k].model, 0, cases[k].set, n, out);
-}
-
 int main(int argc, char **argv) {
     Trial t = {.random = {.state = 1}};
     uint64_t wanted = 2000;
@@ -131,15 +124,13 @@ int main(int argc, char **argv) {
     good_data();
     run_data();
     for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-        Arena *a = arena_new();
-        GoodPlan good;
-        make_plan(a, k, &good);
+        GoodPlan good = good_plan(cases[k].model, 0, cases[k].set);
+        good.name = cases[k].name;
         put_file("good.bin", good.bytes, good.size);
         if (run_plan(t.run, "good")) fail_environment("%s does not run: see good.err", good.name);
         uint64_t until = wanted * (k + 1) / ARRAY_LEN(cases);
         while (t.mutants < until) mutant(&t, &good);
-        free(good.bytes);
-        arena_free(a);
+        good_end(&good);
     }
     report(&t);
     return t.different ? EXIT_USER : EXIT_DONE;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "mutate.h"
 
 uint64_t random_next(Random *r) {
@@ -236,12 +237,12 @@ enum {
         S_COUNT
 };
 
-typedef struct Part {
+typedef struct Table {
     const void *at;
     size_t n, element;
-} Part;
+} Table;
 
-static void *write_file_bytes(const Edit *e, const Part *part, size_t *size) {
+static void *write_file_bytes(const Edit *e, const Table *part, size_t *size) {
     static const char zeros[16];
     PlanHeader h = *e->base->header;
     PlanSection table[S_COUNT];
@@ -270,7 +271,7 @@ void *edit_write(const Edit *e, size_t *size) {
     void *bytes = NULL;
     if (write_programs(e, &rows)) {
         const Plan *p = e->base;
-        Part part[S_COUNT] = {
+        Table part[S_COUNT] = {
 #define SECTION(field, type, name) [S_##field] = {p->field, p->n_##field, sizeof(type)},
             PLAN_SECTIONS(SECTION)
 #undef SECTION
@@ -278,19 +279,19 @@ void *edit_write(const Edit *e, size_t *size) {
         part[S_settings].at = &e->settings;
         part[S_params].at = e->param;
         part[S_states].at = e->state;
-        part[S_saves] = (Part){e->save, e->n_save, sizeof(PlanSave)};
+        part[S_saves] = (Table){e->save, e->n_save, sizeof(PlanSave)};
         part[S_groups].at = e->group;
-        part[S_calls] = (Part){e->call, e->n_call, sizeof(PlanCall)};
-        part[S_axes] = (Part){e->axis, e->n_axis, sizeof(PlanAxis)};
-        part[S_placements] = (Part){e->placement, e->n_placement, sizeof(Placement)};
-        part[S_roles] = (Part){e->role, e->n_role, sizeof(PlanRole)};
-        part[S_programs] = (Part){rows.programs.at, e->n_program, sizeof(PlanProgram)};
+        part[S_calls] = (Table){e->call, e->n_call, sizeof(PlanCall)};
+        part[S_axes] = (Table){e->axis, e->n_axis, sizeof(PlanAxis)};
+        part[S_placements] = (Table){e->placement, e->n_placement, sizeof(Placement)};
+        part[S_roles] = (Table){e->role, e->n_role, sizeof(PlanRole)};
+        part[S_programs] = (Table){rows.programs.at, e->n_program, sizeof(PlanProgram)};
         part[S_values] =
-            (Part){rows.values.at, rows.values.n / sizeof(PlanValue), sizeof(PlanValue)};
+            (Table){rows.values.at, rows.values.n / sizeof(PlanValue), sizeof(PlanValue)};
         part[S_instrs] =
-            (Part){rows.instrs.at, rows.instrs.n / sizeof(PlanInstr), sizeof(PlanInstr)};
-        part[S_operands] = (Part){rows.operands.at, rows.operands.n / 4, 4};
-        part[S_edges] = (Part){rows.edges.at, rows.edges.n / 4, 4};
+            (Table){rows.instrs.at, rows.instrs.n / sizeof(PlanInstr), sizeof(PlanInstr)};
+        part[S_operands] = (Table){rows.operands.at, rows.operands.n / 4, 4};
+        part[S_edges] = (Table){rows.edges.at, rows.edges.n / 4, 4};
         bytes = write_file_bytes(e, part, size);
     }
     buf_free(&rows.instrs);
@@ -299,4 +300,16 @@ void *edit_write(const Edit *e, size_t *size) {
     buf_free(&rows.values);
     buf_free(&rows.programs);
     return bytes;
+}
+
+int edit_check(const Edit *e, uint32_t rules, PlanFault *fault) {
+    Plan p;
+    size_t size;
+    void *bytes = edit_write(e, &size);
+    *fault = (PlanFault){.rule = "reader"};
+    int status =
+        bytes ? plan_read(&p, bytes, size, fault->message, sizeof fault->message) : EXIT_CORRUPT;
+    if (!status) status = plan_check_rules(&p, rules, fault);
+    free(bytes);
+    return status;
 }

@@ -298,59 +298,63 @@ static void say_nothing(void *context, const char *text, size_t n) {
     (void)context, (void)text, (void)n;
 }
 
-static void make_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
-                      bool fuses, GoodPlan *out) {
+/* a: the plan's own from now on. */
+static GoodPlan make_plan(Arena *a, const char *name, const char *model, int64_t ranks,
+                          const char *const *set, bool fuses) {
+    GoodPlan g = {.name = name, .arena = a};
     const char *root = getenv("FSDP_ROOT");
     const char *file = arena_printf(a, "%s/%s%s.fsd", root ? root : ".",
                                     strchr(model, '/') ? "" : "models/", model);
     DiagSet diags;
     diag_init(&diags, a);
     diags.write = say_nothing;
-    CompileOptions options = {.set = set, .n_set = n_set, .ranks = ranks, .to_plan = true};
+    CompileOptions options = {.set = set, .ranks = ranks, .to_plan = true};
+    while (set && set[options.n_set]) options.n_set++;
     Frontend *f = frontend_open(&diags, file, &options);
     bool done = !f->exit_code && frontend_elaborate(f);
     for (int k = 0; done && k < n_passes; k++)
         if (fuses || strncmp(pass_table[k].name, "fuse", 4))
             done = pipeline_run_pass(f->graph, &pass_table[k], NULL);
-    if (!done) BUG("%s does not compile", out->name);
+    if (!done) BUG("%s does not compile", name);
     Buf bytes = {0};
     plan_emit(f, "test", "", &bytes);
-    out->size = bytes.n;
-    out->bytes = buf_take(&bytes);
+    g.size = bytes.n;
+    g.bytes = buf_take(&bytes);
     char message[512];
-    if (plan_read(&out->plan, out->bytes, out->size, message, sizeof message))
-        BUG("%s: %s", out->name, message);
+    if (plan_read(&g.plan, g.bytes, g.size, message, sizeof message)) BUG("%s: %s", name, message);
+    return g;
 }
 
-void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
-               GoodPlan *out) {
-    make_plan(a, model, ranks, set, n_set, true, out);
+GoodPlan good_plan(const char *model, int64_t ranks, const char *const *settings) {
+    return make_plan(arena_new(), model, model, ranks, settings, true);
 }
 
-void unfused_plan(Arena *a, const char *model, const char *const *set, int n_set, GoodPlan *out) {
-    make_plan(a, model, 1, set, n_set, false, out);
+GoodPlan unfused_plan(const char *model, const char *const *settings) {
+    return make_plan(arena_new(), model, model, 1, settings, false);
 }
 
-static void plan_of_case(Arena *a, const Case *k, GoodPlan *out) {
-    int n = 0;
-    while (n < (int)ARRAY_LEN(k->set) && k->set[n]) n++;
-    out->name = k->name;
-    good_plan(a, k->model, k->ranks, k->set, n, out);
+void good_end(GoodPlan *g) {
+    free(g->bytes);
+    arena_free(g->arena);
+}
+
+static GoodPlan plan_of_case(const Case *k) {
+    return make_plan(arena_new(), k->name, k->model, k->ranks, k->set, true);
 }
 
 uint32_t good_plans(Arena *a, GoodPlan **out) {
     good_data();
     *out = arena_array(a, GoodPlan, ARRAY_LEN(cases));
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) plan_of_case(a, &cases[i], &(*out)[i]);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) (*out)[i] = plan_of_case(&cases[i]);
     return (uint32_t)ARRAY_LEN(cases);
 }
 
-bool good_plan_named(Arena *a, const char *name, GoodPlan *out) {
+bool good_plan_named(const char *name, GoodPlan *out) {
     size_t i = 0;
     while (i < ARRAY_LEN(cases) && strcmp(cases[i].name, name)) i++;
     if (i == ARRAY_LEN(cases)) return false;
     good_data();
-    plan_of_case(a, &cases[i], out);
+    *out = plan_of_case(&cases[i]);
     return true;
 }
 
@@ -362,7 +366,7 @@ static const char *one_of(Random *r, const char *const *words, uint32_t n) {
     one_of(r, (const char *const[]){__VA_ARGS__},                                                  \
            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-void random_plan(Arena *a, Random *r, GoodPlan *out) {
+GoodPlan random_plan(Random *r) {
     static const char *const gpt2[] = {"L=3",
                                        "D=16",
                                        "H=2",
@@ -372,7 +376,8 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
                                        "train.steps=4",
                                        "train.eval_every=2",
                                        "train.schedule=constant(warmup = 0)"};
-    const char *set[40];
+    Arena *a = arena_new();
+    const char *set[40] = {0};
     int n = 0;
     bool gpt = random_below(r, 4) > 0;
     bool replicas = random_below(r, 3) == 0;
@@ -427,7 +432,7 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     Buf name = {0};
     buf_printf(&name, "%s -n %lld", gpt ? "gpt2" : "six-layers", (long long)ranks);
     for (int k = 0; k < n; k++) buf_printf(&name, " -s '%s'", set[k]);
-    out->name = arena_strndup(a, name.at, name.n);
+    const char *kept = arena_strndup(a, name.at, name.n);
     buf_free(&name);
-    good_plan(a, gpt ? "gpt2" : "six-layers", ranks, set, n, out);
+    return make_plan(a, kept, gpt ? "gpt2" : "six-layers", ranks, set, true);
 }

@@ -10,7 +10,6 @@
 #include "test.h"
 
 typedef struct Faults {
-    Arena *arena;
     GoodPlan good;
     uint32_t tried, refused;
 } Faults;
@@ -18,20 +17,12 @@ typedef struct Faults {
 /* setting: "shard.rows=false" where only sums of whole values are wanted; or an optimizer. */
 static Faults faults_with(const char *model, const char *mesh, const char *setting,
                           const char *layers) {
-    Faults f = {.arena = arena_new()};
-    const char *set[] = {mesh,
-                         setting,
-                         layers,
-                         "D=16",
-                         "H=4",
-                         "vocab=38",
-                         "seq=8",
-                         "data.length=8",
-                         "train.batch=8",
-                         "train.steps=4",
-                         "train.schedule=constant(warmup = 0)"};
-    f.good.name = mesh;
-    good_plan(f.arena, model, 0, set, ARRAY_LEN(set), &f.good);
+    Faults f = {
+        .good = good_plan(model, 0,
+                          SETTINGS(mesh, setting, layers, "D=16", "H=4", "vocab=38", "seq=8",
+                                   "data.length=8", "train.batch=8", "train.steps=4",
+                                   "train.schedule=constant(warmup = 0)")),
+    };
     PlanFault fault;
     if (plan_check(&f.good.plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
     return f;
@@ -49,42 +40,28 @@ static Faults faults_of_rows(const char *mesh) {
 static void faults_end(Faults *f) {
     assert_int_not_equal(f->tried, 0);
     assert_int_equal(f->refused, f->tried);
-    free(f->good.bytes);
-    arena_free(f->arena);
+    good_end(&f->good);
 }
 
 /* Reads and checks the edited plan. alone: proof 10 or 4, which must refuse it by itself; 0: any,
  * or the reader. */
 static void try_edit(Faults *f, Edit *e, int alone) {
-    Plan p;
-    PlanFault fault = {.rule = "reader"};
-    char message[512] = "";
-    size_t size;
-    void *bytes = edit_write(e, &size);
+    PlanFault fault;
+    bool refused = edit_check(e, alone ? CHECK_RULE(alone) : CHECK_ALL_RULES, &fault) != 0;
     f->tried++;
-    bool read = bytes && !plan_read(&p, bytes, size, message, sizeof message);
-    uint32_t rules = alone ? CHECK_RULE(alone) : CHECK_ALL_RULES;
-    bool refused = read ? plan_check_rules(&p, rules, &fault) != 0 : !alone;
+    if (alone && !strcmp(fault.rule, "reader")) refused = false;
     if (!refused) print_error("fault %u is accepted\n", f->tried);
     f->refused += refused;
-    free(bytes);
 }
 
 /* Reads and checks the edited plan: proof 10 must refuse it by itself, by that rule. */
 static void try_rule(Faults *f, Edit *e, const char *rule) {
-    Plan p;
-    PlanFault fault = {.rule = "accepted"};
-    char message[512] = "";
-    size_t size;
-    void *bytes = edit_write(e, &size);
+    PlanFault fault;
+    edit_check(e, CHECK_RULE(10), &fault);
     f->tried++;
-    if (!bytes || plan_read(&p, bytes, size, message, sizeof message))
-        fail_msg("fault %u: the reader says: %s", f->tried, message);
-    plan_check_rules(&p, CHECK_RULE(10), &fault);
     if (strcmp(fault.rule, rule))
         print_error("fault %u: %s %s\n", f->tried, fault.rule, fault.message);
     f->refused += !strcmp(fault.rule, rule);
-    free(bytes);
 }
 
 static bool sums_activations(const Faults *f, uint32_t i) {
@@ -102,7 +79,7 @@ TEST(a_sum_is_left_out) {
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
         if (!sums_activations(&f, i)) continue;
-        Edit *e = edit_new(f.arena, p);
+        Edit *e = edit_new(f.good.arena, p);
         edit_replace_value(e, p->instrs[i].first_out, operand(p, i, 0));
         e->instr[i].in[0] = operand(p, i, 0);
         try_edit(&f, e, 10);
@@ -116,7 +93,7 @@ TEST(a_sum_is_over_the_axis_that_cuts) {
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++)
         for (int64_t axes = 1; sums_activations(&f, i) && axes <= 3; axes += 2) {
-            Edit *e = edit_new(f.arena, p);
+            Edit *e = edit_new(f.good.arena, p);
             e->instr[i].row.attr.axes = axes;
             try_edit(&f, e, 0);
         }
@@ -130,7 +107,7 @@ TEST(a_sum_is_added_up_once) {
         for (uint32_t i = 0; i < p->programs[k].n_instr; i++) {
             uint32_t sum = p->programs[k].first_instr + i;
             if (!sums_activations(&f, sum)) continue;
-            Edit *e = edit_new(f.arena, p);
+            Edit *e = edit_new(f.good.arena, p);
             uint32_t again = edit_copy_instr(e, sum);
             edit_replace_value(e, p->instrs[sum].first_out, e->instr[again].out[0]);
             e->instr[again].in[0] = p->instrs[sum].first_out;
@@ -150,18 +127,17 @@ TEST(a_bias_counts_once) {
         if (!sums_activations(&f, sum) || p->values[bias].type.rank != 1) continue;
         uint32_t product = p->values[operand(p, sum, 0)].def;
         if (p->instrs[product].op != OP_linear || bias > p->instrs[product].first_out) continue;
-        Edit *e = edit_new(f.arena, p);
+        Edit *e = edit_new(f.good.arena, p);
         EditInstr *in = &e->instr[product];
-        uint32_t *more = arena_array(f.arena, uint32_t, 3);
+        uint32_t *more = arena_array(f.good.arena, uint32_t, 3);
         memcpy(more, in->in, 2 * sizeof *more);
         more[2] = bias;
         in->in = more;
         in->n_in = 3;
         try_edit(&f, e, 0);
     }
-    free(f.good.bytes);
     assert_int_equal(f.refused, f.tried);
-    arena_free(f.arena);
+    good_end(&f.good);
 }
 
 /* The norm of what ranks share out is that of all parts. */
@@ -172,7 +148,7 @@ TEST(the_norm_is_of_all_parts) {
         const PlanInstr *in = &p->instrs[i];
         if (in->op != OP_all_reduce || in->attr.tag != TAG_METRIC || in->attr.axes != 3) continue;
         for (int64_t axes = 1; axes <= 2; axes++) {
-            Edit *e = edit_new(f.arena, p);
+            Edit *e = edit_new(f.good.arena, p);
             e->instr[i].row.attr.axes = axes;
             try_edit(&f, e, 0);
         }
@@ -187,12 +163,12 @@ TEST(a_parameter_is_cut_as_it_is_read) {
     for (uint32_t k = 0; k < p->n_params; k++) {
         const TensorCut *cut = &p->params[k].cut;
         if (!cut->axes) continue;
-        Edit *e = edit_new(f.arena, p);
+        Edit *e = edit_new(f.good.arena, p);
         e->param[k].cut.outer = cut->outer == 3 ? 1 : 2;
         e->param[k].cut.size = 4;
         try_edit(&f, e, 0);
         if (p->params[k].type.rank < 2) continue;
-        e = edit_new(f.arena, p);
+        e = edit_new(f.good.arena, p);
         e->param[k].cut.dim = 1 - cut->dim;
         e->param[k].cut.outer = 1;
         e->param[k].cut.size = 4;
@@ -211,7 +187,7 @@ static Placement *own_placement(Edit *e, uint32_t v) {
 
 /* Another size of the same parts, runs of another length, another dimension, all of it, a term. */
 static void tell_otherwise(Faults *f, uint32_t v, int how) {
-    Edit *e = edit_new(f->arena, &f->good.plan);
+    Edit *e = edit_new(f->good.arena, &f->good.plan);
     const Type *t = &f->good.plan.values[v].type;
     if (how == 0) {
         e->value[v].placed = 0;
@@ -269,7 +245,7 @@ TEST(a_kernel_is_told_of_no_part) {
     for (uint32_t i = 0; i < p->n_instrs; i++) {
         uint32_t v = p->instrs[i].first_out;
         if (p->instrs[i].op != OP_dropout || p->values[v].placed) continue;
-        Edit *e = edit_new(f.arena, p);
+        Edit *e = edit_new(f.good.arena, p);
         Placement *told = own_placement(e, v);
         told->cut[1] = 2;
         told->outer[1] = 1;
@@ -286,7 +262,7 @@ TEST(a_placement_fits_its_value) {
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_placements; k++)
         for (int how = 0; how < 5; how++) {
-            Edit *e = edit_new(f.arena, p);
+            Edit *e = edit_new(f.good.arena, p);
             Placement *row = &e->placement[k];
             int dim = 0;
             while (dim < MAX_RANK && !row->cut[dim]) dim++;
@@ -326,7 +302,7 @@ TEST(rows_are_those_of_other_operands) {
             const Type *t = &f.good.plan.values[in->first_out].type;
             if (t->dim[in->attr.axis] % (2 * other[k].runs))
                 continue; /* the reader refuses these */
-            Edit *e = edit_new(f.arena, &f.good.plan);
+            Edit *e = edit_new(f.good.arena, &f.good.plan);
             e->instr[i].row.attr.count = other[k].runs;
             try_edit(&f, e, 10);
         }
@@ -340,7 +316,7 @@ TEST(rows_are_exchanged_along_the_axis_that_cuts) {
     for (uint32_t i = 0; i < f.good.plan.n_instrs; i++) {
         if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part))
             continue;
-        Edit *e = edit_new(f.arena, &f.good.plan);
+        Edit *e = edit_new(f.good.arena, &f.good.plan);
         e->instr[i].row.attr.axes = f.tried % 2 ? 1 : 3;
         try_edit(&f, e, 0);
     }
@@ -354,7 +330,7 @@ TEST(rows_are_exchanged) {
     for (uint32_t i = 0; i < p->n_instrs; i++) {
         if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part))
             continue;
-        Edit *e = edit_new(f.arena, p);
+        Edit *e = edit_new(f.good.arena, p);
         edit_replace_value(e, p->instrs[i].first_out, operand(p, i, 0));
         e->instr[i].in[0] = operand(p, i, 0);
         try_edit(&f, e, 0);
@@ -371,7 +347,7 @@ TEST(rows_are_of_the_sum) {
             uint32_t sum = p->programs[k].first_instr + i;
             if (!moves_rows(&f, sum, OP_reduce_scatter_part)) continue;
             const Attrs none = attrs_default(OP_part), *a = &p->instrs[sum].attr;
-            Edit *e = edit_new(f.arena, p);
+            Edit *e = edit_new(f.good.arena, p);
             PlanInstr *row = &e->instr[sum].row;
             row->op = OP_part;
             row->stream = STREAM_COMPUTE;
@@ -379,7 +355,7 @@ TEST(rows_are_of_the_sum) {
             row->attr.axis = a->axis, row->attr.count = a->count, row->attr.axes = a->axes;
             edit_repair_edges(e);
             try_edit(&f, e, 10);
-            e = edit_new(f.arena, p);
+            e = edit_new(f.good.arena, p);
             uint32_t again = edit_copy_instr(e, sum);
             e->instr[again].row.op = OP_all_reduce;
             e->instr[again].row.attr.axis = none.axis;
@@ -407,17 +383,17 @@ TEST(gradients_of_rows_are_summed_once) {
             uint32_t sum = p->programs[k].first_instr + i;
             if (!sums_terms(&f, sum, 2)) continue;
             for (int64_t axes = 1; axes <= 3; axes += 2) {
-                Edit *e = edit_new(f.arena, p);
+                Edit *e = edit_new(f.good.arena, p);
                 e->instr[sum].row.attr.axes = axes;
                 try_edit(&f, e, 0);
             }
             for (uint32_t j = 0; j < p->instrs[sum].n_out; j++) {
-                Edit *e = edit_new(f.arena, p);
+                Edit *e = edit_new(f.good.arena, p);
                 edit_replace_value(e, p->instrs[sum].first_out + j, operand(p, sum, j));
                 e->instr[sum].in[j] = operand(p, sum, j);
                 try_edit(&f, e, 0);
             }
-            Edit *e = edit_new(f.arena, p);
+            Edit *e = edit_new(f.good.arena, p);
             uint32_t again = edit_copy_instr(e, sum);
             for (uint32_t j = 0; j < p->instrs[sum].n_out; j++) {
                 edit_replace_value(e, p->instrs[sum].first_out + j, e->instr[again].out[j]);
@@ -442,17 +418,17 @@ static void try_sum_for_update(Faults *f, uint32_t program, uint32_t at) {
     uint32_t sum = p->programs[program].first_instr + at, n = p->instrs[sum].n_out;
     int64_t is = p->instrs[sum].attr.axes;
     for (int64_t axes = 1; axes <= 3; axes++) {
-        Edit *e = edit_new(f->arena, p);
+        Edit *e = edit_new(f->good.arena, p);
         e->instr[sum].row.attr.axes = axes;
         if (axes != is) try_edit(f, e, (axes ^ is) & 2 ? 10 : 0);
     }
     for (uint32_t j = 0; j < n; j++) {
-        Edit *e = edit_new(f->arena, p);
+        Edit *e = edit_new(f->good.arena, p);
         edit_replace_value(e, p->instrs[sum].first_out + j, operand(p, sum, j));
         e->instr[sum].in[j] = operand(p, sum, j);
         try_edit(f, e, is & 2 ? 10 : 0);
     }
-    Edit *e = edit_new(f->arena, p);
+    Edit *e = edit_new(f->good.arena, p);
     uint32_t again = edit_copy_instr(e, sum);
     for (uint32_t j = 0; j < n; j++) {
         edit_replace_value(e, p->instrs[sum].first_out + j, e->instr[again].out[j]);
@@ -484,7 +460,7 @@ TEST(groups_say_what_is_summed) {
     const Plan *p = &f.good.plan;
     for (uint32_t k = 0; k < p->n_groups; k++) {
         if (p->groups[k].cut) continue;
-        Edit *e = edit_new(f.arena, p);
+        Edit *e = edit_new(f.good.arena, p);
         e->group[k].partial ^= 2;
         try_edit(&f, e, 10);
     }
@@ -501,11 +477,11 @@ TEST(keys_stay_keys) {
         if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part))
             continue;
         assert_int_equal(p->instrs[i].n_in, 2);
-        Edit *e = edit_new(f.arena, p);
+        Edit *e = edit_new(f.good.arena, p);
         e->instr[i].in[0] = operand(p, i, 1);
         e->instr[i].in[1] = operand(p, i, 0);
         try_edit(&f, e, 0);
-        e = edit_new(f.arena, p);
+        e = edit_new(f.good.arena, p);
         e->instr[i].in[1] = operand(p, i, 0);
         try_edit(&f, e, 0);
     }
@@ -536,13 +512,13 @@ TEST(gradients_that_are_whole_are_retained) {
             if (!moves_rows(&f, i, OP_retain)) continue;
             const int64_t axes = f.good.plan.instrs[i].attr.axes;
             assert_int_equal(axes, k ? 1 : 2);
-            Edit *e = edit_new(f.arena, &f.good.plan);
+            Edit *e = edit_new(f.good.arena, &f.good.plan);
             e->instr[i].row.attr.axes = 3 - axes;
             try_edit(&f, e, 4);
-            e = edit_new(f.arena, &f.good.plan);
+            e = edit_new(f.good.arena, &f.good.plan);
             e->instr[i].row.attr.group ^= 1;
             try_edit(&f, e, 0); /* the reader */
-            e = edit_new(f.arena, &f.good.plan);
+            e = edit_new(f.good.arena, &f.good.plan);
             if (!exchange_splits(e, &f.good.plan, i)) continue;
             exchanged++;
             try_edit(&f, e, 4);

@@ -9,30 +9,26 @@
 #include "test.h"
 
 typedef struct Faults {
-    Arena *arena;
     GoodPlan good;
     uint32_t tried;
 } Faults;
 
-static Faults faults_with(const char *model, const char **set, size_t n) {
-    Faults f = {.arena = arena_new()};
-    f.good.name = model;
-    good_plan(f.arena, model, 0, set, n, &f.good);
+static Faults faults_with(const char *model, const char *const *set) {
+    Faults f = {.good = good_plan(model, 0, set)};
     PlanFault fault;
     if (plan_check(&f.good.plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
     return f;
 }
 
 static Faults faults_in(const char *model, const char *setting) {
-    return faults_with(model, &setting, 1);
+    return faults_with(model, SETTINGS(setting));
 }
 
 static Faults faults_of(const char *setting) { return faults_in("tests/pipeline/net", setting); }
 
 static void faults_end(Faults *f) {
     assert_int_not_equal(f->tried, 0);
-    free(f->good.bytes);
-    arena_free(f->arena);
+    good_end(&f->good);
 }
 
 /* The plan as it is now is refused; rule: "" if any may. */
@@ -250,8 +246,8 @@ TEST(a_sum_leaves_stages_out) {
 /* With reshard = K: parts are of other ranks, are gathered of others, or are those of another unit.
  */
 TEST(a_part_is_another) {
-    const char *set[] = {"shard.mesh=(pp = 2, dp = 4)", "shard.reshard=2"};
-    Faults f = faults_with("tests/pipeline/net", set, ARRAY_LEN(set));
+    Faults f = faults_with("tests/pipeline/net",
+                           SETTINGS("shard.mesh=(pp = 2, dp = 4)", "shard.reshard=2"));
     const Plan *p = &f.good.plan;
     Mesh mesh = plan_mesh(p);
     int64_t near = mesh_retained_axes(&mesh), all = mesh_parameter_axes(&mesh);

@@ -158,16 +158,11 @@ TEST(every_column_is_compared) {
     };
     good_data();
     for (int k = 0; k < PLANS; k++) {
-        Arena *a = arena_new();
-        GoodPlan g = {.name = plans[k].model};
-        int n = 0;
-        while (plans[k].set[n]) n++;
-        good_plan(a, g.name, 2, plans[k].set, n, &g);
+        GoodPlan g = good_plan(plans[k].model, 2, plans[k].set);
         PlanFault fault;
         if (plan_check(&g.plan, &fault)) fail_msg("%s: %s: %s", g.name, fault.rule, fault.message);
         for (uint32_t c = 0; c < ARRAY_LEN(columns); c++) change_each_row(&g, c);
-        free(g.bytes);
-        arena_free(a);
+        good_end(&g);
     }
     for (uint32_t c = 0; c < ARRAY_LEN(columns); c++)
         if (!refused[c])
