@@ -40,8 +40,7 @@ TEST_WITH(every_range_of_every_tensor_reads_back, begin, end) {
         look_at = i / 6 ? look_at_memory : NULL;
         CkContents c = state_of(mesh[i % 3][0], mesh[i % 3][1], paths);
         write_state(&c, scratch);
-        Checkpoint *k;
-        assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+        Checkpoint *k = open_step();
         for (uint32_t t = 0; t < c.n_tensor; t++)
             for (int64_t first = 0; first < c.tensor[t].elements; first++)
                 for (int64_t n = 0; n <= c.tensor[t].elements - first; n++)
@@ -68,14 +67,12 @@ TEST_WITH(rows_of_many_columns_are_read_about_once, begin, end) {
     static float row[COLUMNS];
     for (int i = 0; i < 2; i++) {
         form = i ? CHECKPOINT_FULL : CHECKPOINT_SHARDED;
-        CkContents c = state_of(1, SHARDS, paths);
-        c.n_vector = c.n_tensor = 0;
+        CkContents c = empty_state(1, SHARDS, paths);
         add_vector(&c, 2, 1);
         add_chunks(&c, "wide", 2, (int64_t[]){ROWS, COLUMNS}, 1);
         assert_int_equal(ck_files(&c, paths, error), 0);
         write_state(&c, scratch);
-        Checkpoint *k;
-        assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+        Checkpoint *k = open_step();
         uint64_t before = bytes_read();
         for (int64_t r = 0; r < ROWS; r++) {
             assert_int_equal(checkpoint_read(k, 0, r * COLUMNS, COLUMNS, row, error), 0);
@@ -109,8 +106,7 @@ static void across_blocks(void) {
     uint16_t odd[ODD];
     const char *folder = in_folder(form == CHECKPOINT_FULL ? "full" : "sharded");
     most_file = 1u << 30;
-    CkContents c = state_of(1, 1, paths);
-    c.n_vector = c.n_tensor = 0;
+    CkContents c = empty_state(1, 1, paths);
     add_vector(&c, 2, ODD);
     vector[0].dtype = DT_BF16;
     add_tensor(&c, "odd", 1, (int64_t[]){ODD}, 0);
@@ -158,8 +154,7 @@ static void note_left(void *user, uint32_t v) {
 }
 
 static CkContents wide_state(Arena *a) {
-    CkContents c = state_of(1, 2, a);
-    c.n_vector = c.n_tensor = 0;
+    CkContents c = empty_state(1, 2, a);
     add_vector(&c, 2, WIDE);
     add_tensor(&c, "a", 2, (int64_t[]){100, 700}, 0);
     add_tensor(&c, "b", 1, (int64_t[]){33}, 70000);
@@ -274,14 +269,12 @@ TEST_WITH(what_a_disk_wants_is_not_guessed, begin, end) {
 TEST_WITH(pieces_of_many_blocks_read_back_in_any_order, begin, end) {
     enum { MANY = 8 * CK_BLOCK / 4, PIECE = 500 }; /* more blocks than buffers */
     static float got[PIECE];
-    CkContents c = state_of(1, 1, paths);
-    c.n_vector = c.n_tensor = 0;
+    CkContents c = empty_state(1, 1, paths);
     add_vector(&c, 2, MANY);
     add_tensor(&c, "many", 1, (int64_t[]){MANY}, 0);
     assert_int_equal(ck_files(&c, paths, error), 0);
     write_state(&c, scratch);
-    Checkpoint *k;
-    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    Checkpoint *k = open_step();
     for (int64_t i = 0; i < 60; i++) {
         int64_t first = i * 7919 * 997 % (MANY - PIECE);
         assert_int_equal(checkpoint_read(k, 0, first, PIECE, got, error), 0);
@@ -295,8 +288,7 @@ TEST_WITH(a_vector_may_begin_with_a_block, begin, end) {
     CkContents c;
     int64_t many = CK_BLOCK / sizeof *wide;
     for (int i = 0; i < 2; i++) {
-        c = state_of(1, 1, paths);
-        c.n_vector = c.n_tensor = 0;
+        c = empty_state(1, 1, paths);
         add_vector(&c, 2, many);
         add_tensor(&c, "many", 1, &many, 0);
         add_vector(&c, 2, 5);
@@ -435,11 +427,8 @@ TEST_WITH(parts_have_the_hash_of_the_whole, begin, end) {
 }
 
 TEST_WITH(a_manifest_says_what_was_written, begin, end) {
-    Arena *a = paths;
-    CkContents c = state_of(1, 2, a), back;
-    size_t n;
-    char *text = ck_manifest_text(&c, &n);
-    assert_int_equal(ck_manifest_parse(&back, a, "m", text, n, error), 0);
+    CkContents c = state_of(1, 2, paths), back;
+    assert_int_equal(read_manifest(&c, &back), 0);
     assert_int_equal(back.step, 400);
     assert_int_equal(back.samples, 12800);
     assert_int_equal(back.run, 0xabcdef);
@@ -450,29 +439,17 @@ TEST_WITH(a_manifest_says_what_was_written, begin, end) {
     assert_string_equal(back.tensor[2].name, c.tensor[2].name);
     assert_int_equal(ck_find_tensor(&back, "scalar")->rank, 0);
     assert_false(back.evaluation_due || back.loss_scale.scale > 0);
-    free(text);
     c.evaluation_due = c.has_evaluation = true;
     c.evaluation = 1.25;
     c.loss_scale = (LossScale){.scale = 8, .good = 3, .skipped = 2};
     c.plan = 0xfedcba9876543210;
     c.rules = 1;
     c.config = "{}";
-    text = ck_manifest_text(&c, &n);
-    assert_int_equal(ck_manifest_parse(&back, a, "m", text, n, error), 0);
+    assert_int_equal(read_manifest(&c, &back), 0);
     assert_true(back.evaluation_due && back.has_evaluation && back.evaluation == 1.25);
     assert_true(back.loss_scale.scale == 8 && back.loss_scale.good == 3 &&
                 back.loss_scale.skipped == 2);
     assert_true(back.plan == c.plan && back.rules == 1 && !strcmp(back.config, "{}"));
-    free(text);
-}
-
-static int64_t oldest_reader_of(CkContents *c) {
-    size_t n;
-    char *text = ck_manifest_text(c, &n), *at = strstr(text, "\"oldest_reader\":");
-    assert_non_null(at);
-    int64_t oldest = strtoll(at + strlen("\"oldest_reader\":"), NULL, 10);
-    free(text);
-    return oldest;
 }
 
 /* Version 4 has whole tensors, each stored as the model has it; only 5 has transposed weights.
@@ -550,7 +527,6 @@ TEST_WITH(columns_are_one_box, begin, end) {
 /* A manifest of a million ranks without their files costs no work for each of them. */
 TEST_WITH(files_that_are_not_listed_are_not_made, begin, end) {
     CkContents c = state_of(1, 2, paths), back;
-    size_t n;
     c.mesh.axis[1].size = 1 << 20;
     c.n_vector = 1;
     c.n_tensor = 0;
@@ -558,24 +534,17 @@ TEST_WITH(files_that_are_not_listed_are_not_made, begin, end) {
         .role = STATE_PARAM, .dtype = DT_F32, .layout = layout_of(&c.mesh, 2, 1 << 21, false)};
     add_tensor(&c, "a.weight", 1, (int64_t[]){1 << 21}, 0);
     c.n_file = 0;
-    char *text = ck_manifest_text(&c, &n);
-    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error), EXIT_CORRUPT);
+    assert_int_equal(read_manifest(&c, &back), EXIT_CORRUPT);
     assert_non_null(strstr(error, "list of files is incomplete"));
     assert_in_range(back.n_file, 1, 2);
-    free(text);
 }
 
 /* Chunks that cut a tensor along no axis, as no version writes them. */
 TEST_WITH(chunks_cut_along_an_axis, begin, end) {
     CkContents c = state_of(1, 2, paths), back;
-    size_t n;
-    char *text = ck_manifest_text(&c, &n);
-    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error), 0);
-    free(text);
+    assert_int_equal(read_manifest(&c, &back), 0);
     c.tensor[c.n_tensor - 3].chunk = 3;
-    text = ck_manifest_text(&c, &n);
-    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error), EXIT_CORRUPT);
-    free(text);
+    assert_int_equal(read_manifest(&c, &back), EXIT_CORRUPT);
 }
 
 RUN_TESTS(scratch_make, scratch_remove)

@@ -105,8 +105,7 @@ static void add_padded_chunks(CkContents *c, const char *name, int rank, const i
 }
 
 static void make_padded(Mesh mesh, AxisSet split, AxisSet cut) {
-    contents = state_of(1, 1, paths);
-    contents.n_vector = contents.n_tensor = 0;
+    contents = empty_state(1, 1, paths);
     contents.mesh = mesh;
     add_vector(&contents, split, 1);
     contents.vector[0].layout.cut = cut;
@@ -119,21 +118,9 @@ static void make_padded(Mesh mesh, AxisSet split, AxisSet cut) {
 }
 
 static void make_contents(Mesh mesh, AxisSet split, AxisSet cut, bool runs_inside) {
-    contents = state_of(1, 1, paths);
-    contents.n_vector = contents.n_tensor = 0;
+    contents = empty_state(1, 1, paths);
     contents.mesh = mesh;
     add_cut_tensors(&contents, split, cut, runs_inside);
-}
-
-static void write_contents(void) {
-    char part[CK_PATH];
-    ck_part_path(scratch, contents.step, contents.run, part);
-    assert_int_equal(ck_begin_step(&contents, part, error), 0);
-    for (int32_t r = 0; r < mesh_ranks(&contents.mesh); r++)
-        assert_int_equal(
-            ck_write_rank(&contents, part, r, &(CkSource){.fetch = fetch_parts}, error), 0);
-    assert_int_equal(ck_write_manifest(&contents, part, error), 0);
-    assert_int_equal(ck_commit_step(scratch, part, contents.step, error), 0);
 }
 
 static void assert_all_reads(Checkpoint *k) {
@@ -191,9 +178,9 @@ static const Mesh padded_meshes[] = {{1, {{AXIS_tp, 2}}},
 static void assert_reads_back(void) {
     assert_int_equal(ck_files(&contents, paths, error), 0);
     if (form == CHECKPOINT_SHARDED) assert_boxes();
-    write_contents();
-    Checkpoint *k;
-    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    fetch_from = fetch_parts;
+    write_state(&contents, scratch);
+    Checkpoint *k = open_step();
     assert_all_reads(k);
     assert_int_equal(ck_verify(k, error), 0);
     checkpoint_close(k);
@@ -220,34 +207,26 @@ TEST_WITH(files_have_no_padding_of_parts, begin, end) {
 
 TEST_WITH(a_manifest_says_how_tensors_are_cut, begin, end) {
     CkContents back;
-    size_t bytes;
     make_contents(meshes[1], split_of[1], cut_of[1], false);
     assert_int_equal(ck_files(&contents, paths, error), 0);
-    char *text = ck_manifest_text(&contents, &bytes);
-    assert_non_null(strstr(text, "\"oldest_reader\": 6"));
-    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), 0);
+    assert_int_equal(oldest_reader_of(&contents), 6);
+    assert_int_equal(read_manifest(&contents, &back), 0);
     for (uint32_t t = 0; t < back.n_tensor; t++) {
         assert_memory_equal(&back.tensor[t].cut, &contents.tensor[t].cut, sizeof(TensorCut));
         assert_int_equal(back.tensor[t].parts, contents.tensor[t].parts);
     }
-    free(text);
     contents.tensor[0].cut.size = 3; /* four rows are not divisible by it */
-    text = ck_manifest_text(&contents, &bytes);
-    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), EXIT_CORRUPT);
-    free(text);
+    assert_int_equal(read_manifest(&contents, &back), EXIT_CORRUPT);
 }
 
 TEST_WITH(a_manifest_tells_padding_to_new_readers_only, begin, end) {
     CkContents back;
-    size_t bytes;
     make_padded(padded_meshes[1], split_of[1], cut_of[1]);
     assert_int_equal(ck_files(&contents, paths, error), 0);
-    char *text = ck_manifest_text(&contents, &bytes);
-    assert_non_null(strstr(text, "\"oldest_reader\": 7"));
-    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), 0);
+    assert_int_equal(oldest_reader_of(&contents), 7);
+    assert_int_equal(read_manifest(&contents, &back), 0);
     for (uint32_t t = 0; t < back.n_tensor; t++)
         assert_int_equal(ck_elements(&back.tensor[t]), ck_elements(&contents.tensor[t]));
-    free(text);
 }
 
 TEST_WITH(runs_behind_another_axis_need_form_full, begin, end) {

@@ -68,8 +68,7 @@ TEST_WITH(no_flipped_bit_of_a_whole_file_goes_unseen, begin, end) {
 }
 
 TEST_WITH(no_flipped_bit_goes_unseen, begin, end) {
-    Arena *a = paths;
-    CkContents c = state_of(1, 3, a);
+    CkContents c = state_of(1, 3, paths);
     write_state(&c, scratch);
     srand(1);
     for (uint32_t i = 0; i < c.n_file; i++) {
@@ -91,17 +90,13 @@ TEST_WITH(no_flipped_bit_goes_unseen, begin, end) {
 TEST_WITH(a_manifest_has_tensors_that_files_can_have, begin, end) {
     for (uint32_t type = 0; type < DT_COUNT; type++) {
         CkContents c = state_of(1, 2, paths), back;
-        size_t n;
         bool known = file_type_of((int)type) != FT_COUNT;
         c.n_vector = c.n_tensor = 1;
         vector[0].n = 1;
         if (known) vector[0].dtype = type;
         assert_int_equal(ck_files(&c, paths, error), 0);
         vector[0].dtype = type;
-        char *text = ck_manifest_text(&c, &n);
-        assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error),
-                         known ? 0 : EXIT_CORRUPT);
-        free(text);
+        assert_int_equal(read_manifest(&c, &back), known ? 0 : EXIT_CORRUPT);
     }
 }
 
@@ -118,27 +113,24 @@ TEST_WITH(each_tensor_has_a_name_of_its_own, begin, end) {
 }
 
 TEST_WITH(no_changed_byte_of_the_manifest_goes_unseen, begin, end) {
-    Arena *a = paths;
-    CkContents c = state_of(1, 2, a), back;
+    CkContents c = state_of(1, 2, paths), back;
     size_t n;
     char *text = ck_manifest_text(&c, &n);
     for (size_t at = 0; at < n; at++) {
         text[at] ^= (char)(1 << at % 8);
-        assert_int_equal(ck_manifest_parse(&back, a, "m", text, n, error), EXIT_CORRUPT);
+        assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error), EXIT_CORRUPT);
         text[at] ^= (char)(1 << at % 8);
-        assert_int_equal(ck_manifest_parse(&back, a, "m", text, at, error), EXIT_CORRUPT);
+        assert_int_equal(ck_manifest_parse(&back, paths, "m", text, at, error), EXIT_CORRUPT);
     }
     free(text);
 }
 
 TEST_WITH(a_fault_names_file_and_tensor, begin, end) {
-    Arena *a = paths;
-    CkContents c = state_of(1, 2, a);
+    CkContents c = state_of(1, 2, paths);
     write_state(&c, scratch);
     const char *path = in_folder("step-00000400/rank-00001-of-00002.safetensors");
     flip(path, c.file[c.n_file - 1].rank == 1 ? CK_ALIGN : 0, 3);
-    Checkpoint *k;
-    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    Checkpoint *k = open_step();
     float x[13];
     assert_int_equal(checkpoint_read(k, 0, 0, 0, NULL, error), 0); /* nothing */
     assert_int_equal(checkpoint_read(k, 0, 0, 5, x, error), 0);    /* rank 0's */
@@ -152,8 +144,7 @@ TEST_WITH(a_fault_names_file_and_tensor, begin, end) {
 }
 
 TEST_WITH(files_of_another_step_or_rank_are_refused, begin, end) {
-    Arena *a = paths;
-    CkContents c = state_of(1, 2, a);
+    CkContents c = state_of(1, 2, paths);
     write_state(&c, scratch);
     const char *first = in_folder("step-00000400/rank-00000-of-00002.safetensors");
     const char *second = in_folder("step-00000400/rank-00001-of-00002.safetensors");
@@ -240,9 +231,8 @@ TEST_WITH(a_removed_lock_is_made_anew, begin, end) {
 }
 
 TEST_WITH(the_next_good_step_is_a_whole_one, begin, end) {
-    Arena *a = paths;
     for (int64_t step = 100; step <= 400; step += 100) {
-        CkContents c = state_of(1, 2, a);
+        CkContents c = state_of(1, 2, paths);
         c.step = step;
         write_state(&c, scratch);
     }

@@ -97,6 +97,13 @@ static inline CkContents state_of(int64_t rep, int64_t dp, Arena *a) {
     return c;
 }
 
+/* Without tensors yet. */
+static inline CkContents empty_state(int64_t rep, int64_t dp, Arena *a) {
+    CkContents c = state_of(rep, dp, a);
+    c.n_vector = c.n_tensor = 0;
+    return c;
+}
+
 static inline int fetch(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
     (void)user;
     (void)why;
@@ -107,6 +114,7 @@ static inline int fetch(void *user, uint32_t v, int64_t first, int64_t n, void *
     return 0;
 }
 
+static int (*fetch_from)(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why);
 /* Where states are in memory that stays; NULL: they are fetched. */
 static const char *(*look_at)(void *user, uint32_t v, int64_t first);
 
@@ -116,7 +124,7 @@ static inline void write_state(CkContents *c, const char *folder) {
     assert_int_equal(ck_begin_step(c, part, error), 0);
     for (int32_t r = 0; r < mesh_ranks(&c->mesh); r++)
         assert_int_equal(
-            ck_write_rank(c, part, r, &(CkSource){.fetch = fetch, .look = look_at}, error), 0);
+            ck_write_rank(c, part, r, &(CkSource){.fetch = fetch_from, .look = look_at}, error), 0);
     assert_int_equal(ck_write_manifest(c, part, error), 0);
     assert_int_equal(ck_commit_step(folder, part, c->step, error), 0);
 }
@@ -132,6 +140,7 @@ static inline int begin(void **state) {
     form = CHECKPOINT_SHARDED;
     most_file = 300;
     look_at = NULL;
+    fetch_from = fetch;
     paths = arena_new();
     return 0;
 }
@@ -143,6 +152,30 @@ static inline int end(void **state) {
     snprintf(command, sizeof command, "rm -rf %s/*", scratch);
     arena_free(paths);
     return system(command);
+}
+
+static inline Checkpoint *open_step(void) {
+    Checkpoint *k;
+    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    return k;
+}
+
+/* The exit code of reading its manifest into `back`, in `error` what is said. */
+static inline int read_manifest(CkContents *c, CkContents *back) {
+    size_t n;
+    char *text = ck_manifest_text(c, &n);
+    int code = ck_manifest_parse(back, paths, "m", text, n, error);
+    free(text);
+    return code;
+}
+
+static inline int64_t oldest_reader_of(CkContents *c) {
+    size_t n;
+    char *text = ck_manifest_text(c, &n), *at = strstr(text, "\"oldest_reader\":");
+    assert_non_null(at);
+    int64_t oldest = strtoll(at + strlen("\"oldest_reader\":"), NULL, 10);
+    free(text);
+    return oldest;
 }
 
 /* The exit code of reading all of it, in `error` what is said. */
