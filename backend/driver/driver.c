@@ -71,7 +71,7 @@ int driver_check(Driver *d) {
 static void print_usage(void) {
     Buf out = {0};
     buf_printf(&out, "fsdpc " FSDPC_VERSION ": compiles models to plans for sharded training\n\n");
-    for (size_t i = 0; i < (size_t)n_commands; i++)
+    for (size_t i = 0; i < COMMANDS; i++)
         buf_printf(&out, "    fsdpc %-42s %s\n", command_table[i].usage, command_table[i].doc);
     buf_printf(&out, "\nfsdpc COMMAND --help explains a command; fsdpc help lists the topics of "
                      "the reference.\n");
@@ -115,13 +115,13 @@ static const char *other_program(const char *name) {
 }
 
 static const CommandInfo *find_command(Driver *d, const char *name) {
-    const char **names = arena_array(d->arena, const char *, n_commands);
-    for (size_t i = 0; i < (size_t)n_commands; i++) {
+    const char **names = arena_array(d->arena, const char *, COMMANDS);
+    for (size_t i = 0; i < COMMANDS; i++) {
         if (!strcmp(command_table[i].name, name)) return &command_table[i];
         names[i] = command_table[i].name;
     }
     const char *help = other_program(name);
-    if (!help) help = nearest_help(d->arena, name, names, n_commands, "`fsdpc --help` lists them");
+    if (!help) help = nearest_help(d->arena, name, names, COMMANDS, "`fsdpc --help` lists them");
     if (name[0] == '-')
         driver_mistake(d, E_unknown_option, help, "the first argument must be a command, not `%s`",
                        name);
@@ -168,7 +168,8 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
         if (!strcmp(argv[i], "--error-format=json")) d.diags.format = DIAG_JSON;
     d.command = find_command(&d, argv[1]);
     if (!d.command) return EXIT_USER;
-    bool topic = d.command->run == driver_help && argc == 3; /* options are topics: help -s */
+    bool topic =
+        d.command == &command_table[COMMAND_help] && argc == 3; /* options are topics: help -s */
     if (topic && strcmp(argv[2], "--help") != 0 && !strchr(argv[2], '='))
         vec_push(d.arena, &d.options.files, argv[2]);
     else if (!driver_options(&d, argc - 2, argv + 2))
@@ -179,7 +180,10 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
     }
     if (!count_files(&d)) return EXIT_USER;
     d.diags.quiet = d.options.given & BIT(QUIET);
-    return d.command->run(&d);
+    static int (*const runs[])(Driver *) = {
+#define COMMAND(name) driver_##name,
+        EACH_COMMAND(COMMAND)};
+    return runs[d.command - command_table](&d);
 }
 
 int main(int argc, char **argv) { return stack_suffices() ? drive(argc, argv) : EXIT_ENVIRONMENT; }

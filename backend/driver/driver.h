@@ -71,9 +71,7 @@ typedef enum CommandWords {
     WORDS_CODES,
     WORDS_CHOICES /* one of `choices`, in lower case */
 } CommandWords;
-typedef int CommandRun(Driver *d); /* returns the exit code */
 typedef struct CommandInfo {
-    CommandRun *run;
     const char *name, *usage, *doc, *more, *example;
     uint64_t options;
     int min_files, max_files;
@@ -135,13 +133,23 @@ extern const int n_run_options;
 /* Fills the book with all its chapters. */
 void driver_book(HelpBook *b);
 
-CommandRun driver_check, driver_compile, driver_completion, driver_convert, driver_dump,
-    driver_explain, driver_fit, driver_help, driver_import, driver_machine, driver_opt, driver_plot,
-    driver_reshard;
-
-/* driver_commands.c */
-extern const CommandInfo command_table[];
-extern const int n_commands;
+/* driver_commands.c: what each runs is driver_COMMAND in a file of its own, which returns the exit
+ * code. In the order of the table. */
+#define EACH_COMMAND(X)                                                                            \
+    X(compile)                                                                                     \
+    X(dump)                                                                                        \
+    X(fit) X(machine) X(import) X(opt) X(check) X(reshard) X(convert) X(explain) X(help)           \
+        X(completion) X(plot)
+typedef enum CommandId {
+#define COMMAND(name) COMMAND_##name,
+    EACH_COMMAND(COMMAND)
+#undef COMMAND
+        COMMANDS
+} CommandId;
+#define COMMAND(name) int driver_##name(Driver *d);
+EACH_COMMAND(COMMAND)
+#undef COMMAND
+extern const CommandInfo command_table[COMMANDS];
 /* Reports a mistake on the command line and returns the exit code of its row. help may be NULL.
  */
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...)

@@ -11,8 +11,8 @@
 
 static const char *const completion_shells[] = {"bash", "zsh", NULL};
 
-const CommandInfo command_table[] = {
-    {driver_compile, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
+const CommandInfo command_table[COMMANDS] = {
+    {"compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n"
      "With a model file, --help lists its config names. With --machine, the summary says how long\n"
      "a step takes on that machine.\n",
@@ -20,8 +20,7 @@ const CommandInfo command_table[] = {
      BIT(OUTPUT) | BIT(HF) | OPTIONS_MODEL | BIT(MACHINE) | BIT(WARN) | OPTIONS_PRINT |
          BIT(ERROR_FORMAT) | BIT(QUIET),
      1, 1, WORDS_MODELS, NULL},
-    {driver_dump, "dump", "dump [--stage=STAGE] [options] FILE",
-     "any stage of a model, or a plan, as text",
+    {"dump", "dump [--stage=STAGE] [options] FILE", "any stage of a model, or a plan, as text",
      "FILE is a model or a plan; for a plan, the only stage is `plan`, which is the default.\n"
      "\n"
      "The text of a plan is for people: what is sharded, what the peak consists of, what is\n"
@@ -35,7 +34,7 @@ const CommandInfo command_table[] = {
      BIT(STAGE) | OPTIONS_VIEW | BIT(RAW) | BIT(FORMAT) | BIT(RANK) | BIT(HF) | OPTIONS_MODEL |
          BIT(MACHINE) | BIT(WARN) | BIT(ERROR_FORMAT),
      1, 1, WORDS_FILES, NULL},
-    {driver_fit, "fit", "fit FILE --memory 80GiB [options]",
+    {"fit", "fit FILE --memory 80GiB [options]",
      "what fits a device: samples, length, ranks, settings",
      "FILE is a model or a plan. Compiles the model with many settings, without writing a\n"
      "plan, and prints whether it fits and what room is left, the most samples of a\n"
@@ -49,8 +48,7 @@ const CommandInfo command_table[] = {
      BIT(MEMORY) | BIT(OUTSIDE) | BIT(MACHINE) | BIT(DEVICE) | BIT(FORMAT) | BIT(HF) |
          OPTIONS_MODEL | BIT(WARN) | BIT(ERROR_FORMAT) | BIT(QUIET),
      1, 1, WORDS_FILES, NULL},
-    {driver_machine, "machine", "machine -n RANKS -o FILE.machine [options]",
-     "measure this machine, for --machine",
+    {"machine", "machine -n RANKS -o FILE.machine [options]", "measure this machine, for --machine",
      "Runs plans of a model with all kinds of ops on RANKS ranks of this machine, by the fsdp-run\n"
      "beside fsdpc, and writes constants with which their instructions are predicted best; takes "
      "two\n"
@@ -64,7 +62,7 @@ const CommandInfo command_table[] = {
      BIT(OUTPUT) | BIT(RANKS) | BIT(THREADS) | BIT(PLAN) | BIT(FIT) | BIT(DEVICE) | BIT(MACHINE) |
          BIT(ERROR_FORMAT) | BIT(QUIET),
      0, MEASURE_FILES, WORDS_FILES, NULL},
-    {driver_import, "import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
+    {"import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
      "DIR is a folder of the hub, or its config.json alone. Writes a model file that computes "
      "what\n"
      "Transformers computes, with `config`, `names hf` and `config hf`; its sections data and "
@@ -73,13 +71,12 @@ const CommandInfo command_table[] = {
      "name. If the folder has weights, their names and shapes are compared with the model.\n",
      "fsdpc import hub/config.json -o imported.fsd",
      BIT(OUTPUT) | BIT(WARN) | BIT(ERROR_FORMAT) | BIT(QUIET), 1, 1, WORDS_FILES, NULL},
-    {driver_opt, "opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
+    {"opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
      "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad",
      BIT(PASS) | BIT(ERROR_FORMAT), 0, 1, WORDS_FILES, NULL},
-    {driver_check, "check", "check [-v] plan.bin | CK",
-     "prove a plan correct, or a checkpoint intact",
+    {"check", "check [-v] plan.bin | CK", "prove a plan correct, or a checkpoint intact",
      "Prints nothing when all ten proofs of a plan succeed (-v: a line for each); otherwise the\n"
      "rule, the instruction and the source line.\n"
      "\n"
@@ -89,15 +86,14 @@ const CommandInfo command_table[] = {
      "names\n"
      "the file, the tensor and the newest intact checkpoint before it.\n",
      "fsdpc check plan.bin", BIT(VERBOSE) | BIT(ERROR_FORMAT), 1, 1, WORDS_FILES, NULL},
-    {driver_reshard, "reshard", "reshard CK (-n M | plan.bin) -o CK2",
-     "a checkpoint in the files of other ranks",
+    {"reshard", "reshard CK (-n M | plan.bin) -o CK2", "a checkpoint in the files of other ranks",
      "Writes the same state, all of it, into files of M ranks, or in exactly the layout of a "
      "plan,\n"
      "as a step of the same number in FOLDER. Every hash is checked on the way. It takes no more\n"
      "than 256 MiB of memory. (A run can resume from files of any number of ranks without this.)\n",
      "fsdpc reshard old -n 4 -o new", BIT(OUTPUT) | BIT(RANKS) | BIT(ERROR_FORMAT) | BIT(QUIET), 1,
      2, WORDS_FILES, NULL},
-    {driver_convert, "convert", "convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT",
+    {"convert", "convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT",
      "weights of a checkpoint, or one of weights",
      "Of a checkpoint: writes its weights as `fsdp-run --save` would have done after that step, "
      "to\n"
@@ -113,17 +109,16 @@ const CommandInfo command_table[] = {
      BIT(OUTPUT) | BIT(DTYPE) | BIT(MAX_FILE) | OPTIONS_MODEL | BIT(WARN) | BIT(ERROR_FORMAT) |
          BIT(QUIET),
      1, 2, WORDS_FILES, NULL},
-    {driver_explain, "explain", "explain CODE", "the long form of a diagnostic",
+    {"explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", "fsdpc explain E0204", 0, 0, 1, WORDS_CODES,
      NULL},
-    {driver_help, "help", "help [TOPIC]", "everything that a model file and the commands can say",
+    {"help", "help [TOPIC]", "everything that a model file and the commands can say",
      "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown, and\n"
      "--format=json the words of the language by kind and section: editors/update.py gives them "
      "to\n"
      "the syntax files.\n",
      "fsdpc help attention", BIT(FORMAT), 0, 1, WORDS_TOPICS, NULL},
-    {driver_completion, "completion", "completion bash|zsh",
-     "a script that completes command lines",
+    {"completion", "completion bash|zsh", "a script that completes command lines",
      "Completes commands, options, their words, keys and config names after -s, and topics of "
      "help.\n"
      "For every shell that starts, add to ~/.bashrc:\n"
@@ -131,7 +126,7 @@ const CommandInfo command_table[] = {
      "or to ~/.zshrc, after compinit:\n"
      "    source <(fsdpc completion zsh)\n",
      "fsdpc completion bash | bash -n", 0, 1, 1, WORDS_CHOICES, completion_shells},
-    {driver_plot, "plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
+    {"plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
      "Draws what `fsdp-run --log LOG` wrote, one curve per log: the loss of each step as a line,\n"
      "that of evaluations as circles. Beyond 1500 steps each point is the mean of several steps, "
      "as the\n"
@@ -139,7 +134,6 @@ const CommandInfo command_table[] = {
      "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot run.jsonl -o run.svg",
      BIT(OUTPUT) | BIT(RATE) | BIT(ERROR_FORMAT), 1, MOST_CURVES, WORDS_FILES, NULL},
 };
-const int n_commands = ARRAY_LEN(command_table);
 
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...) {
     va_list args;

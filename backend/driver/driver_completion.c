@@ -58,7 +58,7 @@ static void end_list(Printer *p) { buf_printf(&p->out, " ;;\n"); }
 
 static void put_commands(Printer *p) {
     begin_list(p, "commands");
-    for (int i = 0; i < n_commands; i++) put_word(p, command_table[i].name, command_table[i].doc);
+    for (int i = 0; i < COMMANDS; i++) put_word(p, command_table[i].name, command_table[i].doc);
     put_word(p, "--help", "all commands");
     put_word(p, "--version", "the version");
     end_list(p);
@@ -178,7 +178,7 @@ static void put_codes(Printer *p) {
 static void put_words(Printer *p, const HelpBook *b) {
     buf_printf(&p->out, "_fsdpc_words() {\n    case $1 in\n");
     put_commands(p);
-    for (int i = 0; i < n_commands; i++) put_options(p, &command_table[i]);
+    for (int i = 0; i < COMMANDS; i++) put_options(p, &command_table[i]);
     for (int i = 0; i < OPTIONS; i++) put_option_words(p, &option_table[i]);
     put_run_options(p);
     for (int i = 0; i < n_run_options; i++) put_run_words(p, &run_option_table[i]);
@@ -186,7 +186,7 @@ static void put_words(Printer *p, const HelpBook *b) {
     for (int i = 0; i < n_keys; i++) put_key_words(p, &key_table[i]);
     put_topics(p, b);
     put_codes(p);
-    for (int i = 0; i < n_commands; i++) {
+    for (int i = 0; i < COMMANDS; i++) {
         const CommandInfo *c = &command_table[i];
         if (c->words == WORDS_CHOICES) {
             begin_list(p, arena_printf(p->arena, "choices of %s", c->name));
@@ -245,7 +245,7 @@ static void put_kinds(Printer *p) {
                      : takes_file(o) ? "files"
                                      : "text");
     }
-    for (int i = 0; i < n_commands; i++) {
+    for (int i = 0; i < COMMANDS; i++) {
         const CommandInfo *c = &command_table[i];
         buf_printf(&p->out, "    'argument of %s') kind=%s", c->name, argument_kinds[c->words]);
         if (c->words == WORDS_CHOICES) buf_printf(&p->out, " list='choices of %s'", c->name);

@@ -57,7 +57,7 @@ int driver_explain(Driver *d) {
 
 static void add_commands(HelpBook *b) {
     HelpChapter *c = help_chapter(b, "commands", "what fsdpc does");
-    for (int i = 0; i < n_commands; i++) {
+    for (int i = 0; i < COMMANDS; i++) {
         const CommandInfo *info = &command_table[i];
         help_page(b, c,
                   (HelpPage){.name = info->name,

@@ -90,7 +90,7 @@ void driver_option_pages(HelpBook *b, HelpChapter *c) {
         const OptionInfo *o = &option_table[i];
         char commands[128];
         size_t n = 0;
-        for (int k = 0; k < n_commands; k++)
+        for (int k = 0; k < COMMANDS; k++)
             if (option_in(command_table[k].options | BIT(HELP), o))
                 n += (size_t)snprintf(commands + n, sizeof commands - n, "%s%s", n ? ", " : "",
                                       command_table[k].name);
