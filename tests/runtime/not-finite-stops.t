@@ -1,6 +1,6 @@
-# RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 -s 'train.optimizer=sgd(lr = 1e30)' && %fsdp-run --quiet --threads 1 --log log --save w p.bin; c=$?; ls w 2> /dev/null; grep -o '"loss":null,"grad_norm":null' log; exit $c
+# RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 -s 'train.optimizer=sgd(lr = 1e30)' && %fsdp-run --quiet --threads 1 --log log --save w p.bin 2>err; c=$?; sed 's/(inf)/(nan)/' err >&2; ls w 2> /dev/null; grep -o '"loss":null,"grad_norm":null' log; exit $c
 # A loss that is not finite ends the run with a code of its own, is logged as null, and --save has
-# the weights before that step.
+# the weights before that step. Which of inf and nan comes first depends on how the processor multiplies.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd
 module Toy {
