@@ -138,8 +138,17 @@ void driver_book(HelpBook *b);
 #define EACH_COMMAND(X)                                                                            \
     X(compile)                                                                                     \
     X(dump)                                                                                        \
-    X(fit) X(machine) X(import) X(opt) X(check) X(reshard) X(convert) X(explain) X(help)           \
-        X(completion) X(plot)
+    X(fit)                                                                                         \
+    X(machine)                                                                                     \
+    X(import)                                                                                      \
+    X(opt)                                                                                         \
+    X(check)                                                                                       \
+    X(reshard)                                                                                     \
+    X(convert)                                                                                     \
+    X(explain)                                                                                     \
+    X(help)                                                                                        \
+    X(completion)                                                                                  \
+    X(plot)
 typedef enum CommandId {
 #define COMMAND(name) COMMAND_##name,
     EACH_COMMAND(COMMAND)

@@ -60,9 +60,9 @@ shard { unit = Linear }
 """
 
 # Two parameters that two stages read, each twice: with one rank a stage and one micro-batch its
-# gradient is a sum of two terms, which has the same bits in any order if the second product is summed
-# before it is added to the first. oneDNN does so; product.c, which processors without AVX-512 use,
-# begins with the first.
+# gradient is a sum of two terms, which has the same bits in any order if the second product is
+# summed before it is added to the first. oneDNN does so; product.c, which processors without
+# AVX-512 use, begins with the first.
 TIED = MODEL.replace("classes = 10", "classes = 12").replace("accumulate = 2; ", "")
 FORWARD = "  forward(x: [B, D]) {\n"
 TIES = "  tie head.weight = first.weight\n  tie head.bias = first.bias\n"
