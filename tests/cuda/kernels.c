@@ -26,7 +26,7 @@
 #include "kernels/trial.h"
 #include "util.h"
 
-enum { GUARD = 256, ARENA = 512 << 20, MIXTURES = 8 };
+enum { GUARD = 256, ARENA = 64 << 20, MIXTURES = 8 };
 /* More elements of queries than these make attention large, and too much to watch each access. */
 enum { MANY = 60000, MANY_WATCHED = 15000 };
 
