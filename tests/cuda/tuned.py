@@ -166,7 +166,7 @@ elif case == "ignored":
     for name, content, settings in (
             ("damaged", good.replace("product ", "produce ", 1), {}),
             ("damaged", good[:len(good) // 2], {}),
-            ("written by another version", good.replace("products 4", "products 3"), {}),
+            ("written by another version", good.replace("products 5", "products 4"), {}),
             ("another version of its libraries", good, {"FSDP_EMULATE_CUBLASLT": "130200"})):
         write(content, seal=False)
         losses, notes = end(start(**settings))

@@ -16,6 +16,7 @@
  *
  * Ranks of one process share library, handle and choices, so they compute alike.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -169,11 +170,23 @@ static void print_failures(const AttentionChoice *c, const Attention *a, const T
 
 static void keep_choice(const AttentionChoice *c, const Trial *t, uint64_t hash, uint64_t version) {
     bool own = c->which == CANDIDATE_OWN;
-    int plan = own                             ? TUNED_OWN
-               : c->which == CANDIDATE_ONEPASS ? TUNED_ONEPASS
+    int plan = own                             ? PLAN_OWN
+               : c->which == CANDIDATE_ONEPASS ? PLAN_ONEPASS
                                                : parts_number(c, c->which);
     float us = !own ? t->time[c->which] : t->own < INFINITY ? t->own : 0; /* 0: not timed */
-    tuning_keep_form(&(TunedAttention){hash, version, plan, us});
+    char line[TUNED_LINE];
+    snprintf(line, sizeof line, "attention %016" PRIx64 " %" PRIu64 " %d %.2f\n", hash, version,
+             plan + 1, (double)us);
+    tuning_keep(line);
+}
+
+/* What keep_choice kept for the form; false: nothing. */
+static bool read_choice(uint64_t hash, uint64_t version, int *plan) {
+    char key[TUNED_LINE];
+    snprintf(key, sizeof key, "attention %016" PRIx64 " %" PRIu64, hash, version);
+    const char *text = tuning_find(key);
+    *plan = (text ? atoi(text) : 0) - 1;
+    return text && *plan >= PLAN_OWN && *plan <= PLAN_ONEPASS;
 }
 
 /* Decides on c->which: under `auto` the process that tries among all candidates, the run itself
@@ -184,14 +197,15 @@ static void decide_choice(AttentionChoice *c, const Launch *l, const Attention *
     bool plans = wants_plans(a) && parts_ready(t.why_plans, true);
     uint64_t hash = hash_of(c), version = plans ? parts_version() : 0;
     bool timed = look == LOOK_FAST && tuning_tries();
-    const TunedAttention *kept = look == LOOK_FAST ? tuning_find_form(hash, version) : NULL;
+    int plan = PLAN_OWN;
+    bool kept = look == LOOK_FAST && read_choice(hash, version, &plan);
     c->which = CANDIDATE_OWN;
     c->onepass = wants_onepass(l, a);
     if (look == LOOK_FAST && !kept && !timed && (plans || c->onepass)) tuning_lacks();
-    if (kept ? timed || kept->plan == TUNED_OWN : look == LOOK_FAST && !timed) return;
-    c->onepass &= !kept || kept->plan == TUNED_ONEPASS;
-    plans &= !kept || kept->plan != TUNED_ONEPASS;
-    if (plans && !parts_plan(c, kept ? kept->plan : -1, t.why_plans)) parts_forget(c);
+    if (kept ? timed || plan == PLAN_OWN : look == LOOK_FAST && !timed) return;
+    c->onepass &= !kept || plan == PLAN_ONEPASS;
+    plans &= !kept || plan != PLAN_ONEPASS;
+    if (plans && !parts_plan(c, kept ? plan : -1, t.why_plans)) parts_forget(c);
     for (int i = 0; i < CANDIDATES; i++) t.good[i] = is_candidate(c, i);
     if (timed) t.form = tuned_hash(hash, &version, sizeof version);
     if (any_good(&t, CANDIDATES) && look != LOOK_NOT)

@@ -9,6 +9,8 @@
 /* What can compute a form instead of the own kernels: plans of cuDNN 0 .. MAX_PLANS - 1, and our
  * one-pass backward. */
 enum { CANDIDATE_OWN = -1, CANDIDATE_ONEPASS = MAX_PLANS, CANDIDATES };
+/* How PLAN.tuned writes the other two: cuDNN's numbers of plans are below MAX_CONFIG. */
+enum { PLAN_OWN = -1, PLAN_ONEPASS = MAX_CONFIG };
 enum { WHY_BYTES = 400 };
 
 /* How the calls of one form are computed. */

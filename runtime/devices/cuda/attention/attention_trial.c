@@ -219,7 +219,7 @@ static bool is_good(Bench *b, const AttentionChoice *c, int which) {
 /* The same, noted before and afterwards, unless it was left out already. If the GPU does nothing
  * more, the process ends. */
 static bool is_good_noted(Bench *b, const AttentionChoice *c, int which, uint64_t form) {
-    int number = which == CANDIDATE_ONEPASS ? TUNED_ONEPASS : parts_number(c, which);
+    int number = which == CANDIDATE_ONEPASS ? PLAN_ONEPASS : parts_number(c, which);
     uint64_t candidate = tuned_hash(form, &number, sizeof number);
     const char *left = tuning_left(candidate);
     char what[2 * ATTENTION_NAME];

@@ -107,18 +107,25 @@ cublasStatus_t product_describe(const Products *p, const ProductShape *s, Produc
 
 /* ---- algorithms */
 
-TunedKey product_key(const Products *x, const ProductShape *s) {
-    TunedKey key;
-    memset(&key, 0, sizeof key); /* compared byte by byte */
-    key.shape = *s;
-    key.compute = s->dtype == DT_F32 ? (int32_t)x->f32_type : (int32_t)CUBLAS_COMPUTE_32F;
-    return key;
+int product_key(const Products *x, const ProductShape *s, char *out) {
+    int compute = s->dtype == DT_F32 ? (int)x->f32_type : (int)CUBLAS_COMPUTE_32F;
+    int64_t words[] = {s->batch, s->m,         s->n,        s->k,          s->lda,
+                       s->ldb,   s->ldc,       s->ldaux,    s->a_turned,   s->b_turned,
+                       s->dtype, s->out_dtype, s->epilogue, s->accumulate, compute};
+    int n = sprintf(out, "product");
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        n += sprintf(out + n, " %lld", (long long)words[i]);
+    for (size_t i = 0; i < ARRAY_LEN(s->alignment); i++)
+        n += sprintf(out + n, " %u", s->alignment[i]);
+    _Static_assert(ARRAY_LEN(words) + ARRAY_LEN(s->alignment) == TUNED_SHAPE_WORDS, "a key");
+    return n;
 }
 
 uint64_t product_candidate(const Products *x, const ProductShape *s,
                            const cublasLtMatmulAlgo_t *algorithm) {
-    TunedKey key = product_key(x, s);
-    return tuned_hash(tuned_hash(TUNED_HASH, &key, sizeof key), algorithm, sizeof *algorithm);
+    char key[TUNED_LINE];
+    size_t n = (size_t)product_key(x, s, key);
+    return tuned_hash(tuned_hash(TUNED_HASH, key, n), algorithm, sizeof *algorithm);
 }
 
 bool product_is_exact(const cublasLtMatmulAlgo_t *algorithm) {

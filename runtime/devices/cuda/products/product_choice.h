@@ -24,6 +24,7 @@ typedef struct ProductChoice {
     bool offered, rehearsed;
     double microseconds; /* 0: never timed */
     double apart;        /* of a plain product and a kernel that do the same; 0: never timed */
+    int candidates;      /* that it was the fastest of */
     cublasLtMatmulAlgo_t algorithm;
 } ProductChoice;
 
@@ -43,8 +44,8 @@ typedef struct Products {
 } Products;
 
 /* product_algorithms.c */
-/* What tells a shape from others, and an algorithm for it. */
-TunedKey product_key(const Products *x, const ProductShape *s);
+/* What tells a shape from others, TUNED_LINE bytes, and an algorithm for it. */
+int product_key(const Products *x, const ProductShape *s, char *out);
 uint64_t product_candidate(const Products *x, const ProductShape *s,
                            const cublasLtMatmulAlgo_t *algorithm);
 /* Fills in the alignment of all matrices, as far as choices take it into account. */

@@ -21,6 +21,7 @@
  * FSDP_CUDA_TF32=1 lets f32 products use TF32. NVIDIA_TF32_OVERRIDE takes precedence over what
  * programs ask for, so it must not contradict.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,29 +235,50 @@ int product_is_slower(const Launch *l, const ProductShape *s, const ProductOpera
 
 /* ---- rehearsals */
 
+enum { ALGORITHM_WORDS = sizeof(cublasLtMatmulAlgo_t) / sizeof(uint64_t) };
+
+static void keep_choice(const Products *x, const ProductChoice *c) {
+    char line[TUNED_LINE];
+    uint64_t words[ALGORITHM_WORDS];
+    memcpy(words, &c->algorithm, sizeof words);
+    int n = product_key(x, &c->shape, line);
+    for (int i = 0; i < ALGORITHM_WORDS; i++) n += sprintf(line + n, " %016" PRIx64, words[i]);
+    sprintf(line + n, " %d %.2f %.2f\n", c->candidates, c->microseconds, c->apart);
+    tuning_keep(line);
+}
+
+/* What keep_choice kept. */
+static bool read_choice(const char *text, ProductChoice *c) {
+    uint64_t words[ALGORITHM_WORDS];
+    char *end = NULL;
+    for (int i = 0; i < ALGORITHM_WORDS; i++, text = end) words[i] = strtoull(text, &end, 16);
+    memcpy(&c->algorithm, words, sizeof words);
+    return sscanf(text, "%d %lf %lf", &c->candidates, &c->microseconds, &c->apart) == 3;
+}
+
 /* The choice that was made earlier, if the library still accepts it and it still runs. */
 static bool recall_choice(const ProductTrial *t, ProductChoice *c) {
     const Products *x = t->products;
-    TunedKey key = product_key(x, &c->shape);
-    const Tuned *row = tuning_find(&key);
-    if (!row) return false;
     const ProductDescription *d = &c->description;
-    cublasLtMatmulAlgo_t algorithm;
+    char key[TUNED_LINE];
+    ProductChoice kept;
     cublasLtMatmulHeuristicResult_t result;
-    _Static_assert(sizeof algorithm == sizeof row->algorithm, "an algorithm is 64 bytes");
-    memcpy(&algorithm, row->algorithm, sizeof algorithm);
-    cublasStatus_t e = product_point_as_promised(d, &c->shape, t->operands);
-    if (!e)
-        e = cublasLtMatmulAlgoCheck(x->handle, d->product, d->a, d->b, d->c, d->c, &algorithm,
-                                    &result);
-    if (e || result.workspaceSize > PRODUCT_WORKSPACE || !product_is_exact(&algorithm) ||
-        trial_time_once(t, &algorithm, false) < 0) {
-        tuning_forget(&key);
+    product_key(x, &c->shape, key);
+    const char *text = tuning_find(key);
+    if (!text) return false;
+    bool good = read_choice(text, &kept) && !product_point_as_promised(d, &c->shape, t->operands) &&
+                !cublasLtMatmulAlgoCheck(x->handle, d->product, d->a, d->b, d->c, d->c,
+                                         &kept.algorithm, &result) &&
+                result.workspaceSize <= PRODUCT_WORKSPACE && product_is_exact(&kept.algorithm) &&
+                trial_time_once(t, &kept.algorithm, false) >= 0;
+    if (!good) {
+        tuning_forget(key);
         return false;
     }
-    c->algorithm = algorithm;
-    c->microseconds = row->microseconds;
-    c->apart = row->apart;
+    c->algorithm = kept.algorithm;
+    c->candidates = kept.candidates;
+    c->microseconds = kept.microseconds;
+    c->apart = kept.apart;
     return true;
 }
 
@@ -283,10 +305,8 @@ static int rehearse_product(const Launch *l, Products *x, ProductChoice *c,
     if (best < 0) return product_refused(l, &c->shape, "none of the library's algorithms runs");
     c->algorithm = found[best].algo;
     c->microseconds = microseconds_of(ms);
-    Tuned row = {
-        .key = product_key(x, &c->shape), .microseconds = c->microseconds, .candidates = n};
-    memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
-    tuning_keep(&row);
+    c->candidates = n;
+    keep_choice(x, c);
     return 0;
 }
 
@@ -307,12 +327,7 @@ int product_rehearse_apart(const Launch *l, const ProductShape *s, const Product
     x->rehearsing = true;
     if (code) return code;
     c->apart = microseconds_of(ms);
-    TunedKey key = product_key(x, &c->shape);
-    const Tuned *row = tuning_find(&key);
-    if (!row) return 0;
-    Tuned changed = *row;
-    changed.apart = c->apart;
-    tuning_keep(&changed);
+    keep_choice(x, c);
     return 0;
 }
 

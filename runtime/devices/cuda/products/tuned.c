@@ -17,235 +17,120 @@
 #include "tuned.h"
 
 enum { FILE_BYTES = 4 << 20, LOCK_SECONDS = 120, LOCK_PAUSE_MS = 100 };
-#define FORMAT "fsdp-run products 4\n"
+#define FORMAT "fsdp-run products 5\n"
 
-/* ---- the table */
+/* ---- lines */
 
-Tuned *tuned_find(const TunedTable *t, const TunedKey *key) {
-    for (uint32_t i = 0; i < t->n; i++)
-        if (memcmp(&t->at[i].key, key, sizeof *key) == 0) return &t->at[i];
-    return NULL;
+enum { ANY = -1 };
+/* Lines that begin with the word. */
+typedef struct Kind {
+    const char *word;
+    int key, rest; /* words behind it, of the key and after the key */
+    uint32_t most;
+    const char *excess; /* what a table with more has; NULL: the oldest go */
+} Kind;
+static const Kind kinds[] = {{"product", TUNED_SHAPE_WORDS, 11, 4096, "it has too many products"},
+                             {"attention", 1, 3, 256, "it has too many forms of attention"},
+                             {"left", 1, ANY, 256, "it has too many candidates that are left out"},
+                             {"tried", 1, 0, 16, NULL}};
+
+static bool begins_with(const char *line, const char *words) {
+    size_t n = strlen(words);
+    return !strncmp(line, words, n) && strchr(" \n", line[n]); /* or at the end of both */
 }
 
-bool tuned_add(TunedTable *t, const Tuned *row) {
-    Tuned *old = tuned_find(t, &row->key);
-    if (old) {
-        *old = *row;
-        return true;
+/* Where n words after the first one end, or NULL. */
+static const char *words_end(const char *line, int n) {
+    const char *at = line + strcspn(line, " \n");
+    for (; n > 0; n--) {
+        if (*at != ' ' || strchr(" \n", at[1])) return NULL;
+        at += 1 + strcspn(at + 1, " \n");
     }
-    if (t->n == TUNED_LIMIT) return false;
-    Tuned *grown = realloc(t->at, (t->n + 1) * sizeof *grown);
-    if (!grown) return false;
-    t->at = grown;
-    t->at[t->n++] = *row;
-    return true;
+    return at;
 }
 
-void tuned_remove(TunedTable *t, const TunedKey *key) {
-    Tuned *row = tuned_find(t, key);
-    if (row) *row = t->at[--t->n];
-}
-
-const TunedAttention *tuned_find_form(const TunedTable *t, uint64_t form, uint64_t library) {
-    for (uint32_t i = 0; i < t->n_forms; i++)
-        if (t->form[i].form == form && t->form[i].library == library) return &t->form[i];
-    return NULL;
-}
-
-bool tuned_add_form(TunedTable *t, const TunedAttention *row) {
+/* The number of the line of the key, or t->n. */
+static uint32_t line_of(const TunedTable *t, const char *key) {
     uint32_t i = 0;
-    while (i < t->n_forms && t->form[i].form != row->form) i++;
-    if (i == TUNED_FORMS) return false;
-    t->form[i] = *row;
-    t->n_forms = MAX(t->n_forms, i + 1);
-    return true;
+    while (i < t->n && !begins_with(t->line[i], key)) i++;
+    return i;
 }
 
-TunedLeft *tuned_find_left(TunedTable *t, uint64_t candidate) {
-    uint32_t i = 0;
-    while (i < t->n_left && t->left[i].candidate != candidate) i++;
-    return i < t->n_left ? &t->left[i] : NULL;
+const char *tuned_find(const TunedTable *t, const char *key) {
+    uint32_t i = line_of(t, key);
+    if (i == t->n) return NULL;
+    const char *rest = t->line[i] + strlen(key);
+    return rest + (*rest == ' ');
 }
 
-bool tuned_add_left(TunedTable *t, uint64_t candidate, const char *text) {
-    TunedLeft *row = tuned_find_left(t, candidate);
-    if (!row && t->n_left == TUNED_LEFT) return false;
-    if (!row) row = &t->left[t->n_left++];
-    row->candidate = candidate;
-    snprintf(row->text, sizeof row->text, "%s", text);
-    return true;
-}
-
-void tuned_take_back(TunedTable *t, uint64_t candidate) {
-    TunedLeft *row = tuned_find_left(t, candidate);
-    if (row) *row = t->left[--t->n_left];
-}
-
-bool tuned_was_tried(const TunedTable *t, uint64_t role) {
-    for (uint32_t i = 0; i < t->n_tried; i++)
-        if (t->tried[i] == role) return true;
-    return false;
-}
-
-void tuned_add_tried(TunedTable *t, uint64_t role) {
-    if (tuned_was_tried(t, role)) return;
-    if (t->n_tried == TUNED_TRIED)
-        memmove(t->tried, t->tried + 1, --t->n_tried * sizeof t->tried[0]);
-    t->tried[t->n_tried++] = role;
+void tuned_drop(TunedTable *t, const char *key) {
+    uint32_t i = line_of(t, key);
+    if (i == t->n) return;
+    free(t->line[i]);
+    memmove(&t->line[i], &t->line[i + 1], (--t->n - i) * sizeof *t->line);
 }
 
 void tuned_clear(TunedTable *t) {
-    free(t->at);
-    t->at = NULL;
-    t->n = t->n_forms = t->n_left = t->n_tried = 0;
+    while (t->n > 0) free(t->line[--t->n]);
+    free(t->line);
+    t->line = NULL;
 }
 
-/* ---- lines */
+/* Puts the line where that of its key is, or behind the others. */
+static const char *put_line(TunedTable *t, const Kind *kind, const char *key, const char *line) {
+    uint32_t i = line_of(t, key), n = 0;
+    for (uint32_t k = 0; k < t->n && i == t->n; k++) n += begins_with(t->line[k], kind->word);
+    if (n == kind->most && kind->excess) return kind->excess;
+    if (n == kind->most) tuned_drop(t, kind->word);
+    char *copy = strndup(line, strcspn(line, "\n"));
+    char **grown = realloc(t->line, (t->n + 1) * sizeof *grown);
+    if (grown) t->line = grown;
+    if (!copy || !grown) {
+        free(copy);
+        return "there is no memory for it";
+    }
+    i = line_of(t, key);
+    if (i < t->n)
+        free(t->line[i]);
+    else
+        t->n++;
+    t->line[i] = copy;
+    return NULL;
+}
+
+const char *tuned_apply(TunedTable *t, const char *line) {
+    char key[TUNED_LINE];
+    if (begins_with(line, "fine")) {
+        const char *end = words_end(line, 1);
+        if (!end) return "it is damaged";
+        snprintf(key, sizeof key, "left%.*s", (int)(end - line - 4), line + 4);
+        tuned_drop(t, key);
+        return NULL;
+    }
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        if (!begins_with(line, kinds[k].word)) continue;
+        const char *end = words_end(line, kinds[k].key), *all = end;
+        if (kinds[k].rest != ANY) all = words_end(line, kinds[k].key + kinds[k].rest);
+        bool whole = all && (kinds[k].rest == ANY || !*all || *all == '\n');
+        if (!whole || end - line >= (int)sizeof key) return "it is damaged";
+        snprintf(key, sizeof key, "%.*s", (int)(end - line), line);
+        return put_line(t, &kinds[k], key, line);
+    }
+    return NULL;
+}
+
+char *tuned_print(const TunedTable *t, size_t *n) {
+    char *text = malloc((size_t)(t->n + 1) * TUNED_LINE);
+    *n = 0;
+    for (uint32_t i = 0; i < t->n && text; i++)
+        *n += (size_t)snprintf(text + *n, TUNED_LINE, "%.*s\n", TUNED_LINE - 2, t->line[i]);
+    return text;
+}
 
 uint64_t tuned_hash(uint64_t h, const void *bytes, size_t n) {
     const unsigned char *at = bytes;
     for (size_t i = 0; i < n; i++) h = (h ^ at[i]) * 0x100000001b3u;
     return h;
-}
-
-/* The numbers of a row in the order of its line. */
-enum { SIZES = 8, WORDS = 7, ALIGNMENTS = 6 };
-static void sizes_of(Tuned *row, int64_t *out[SIZES]) {
-    ProductShape *s = &row->key.shape;
-    int64_t *const at[SIZES] = {&s->batch, &s->m,   &s->n,   &s->k,
-                                &s->lda,   &s->ldb, &s->ldc, &s->ldaux};
-    memcpy(out, at, sizeof at);
-}
-static void words_of(Tuned *row, int32_t *out[WORDS]) {
-    ProductShape *s = &row->key.shape;
-    int32_t *const at[WORDS] = {&s->a_turned, &s->b_turned,   &s->dtype,        &s->out_dtype,
-                                &s->epilogue, &s->accumulate, &row->key.compute};
-    memcpy(out, at, sizeof at);
-}
-
-int tuned_print(const Tuned *source, char *out) {
-    Tuned row = *source;
-    int64_t *size[SIZES];
-    int32_t *word[WORDS];
-    sizes_of(&row, size);
-    words_of(&row, word);
-    int n = sprintf(out, "product");
-    for (int i = 0; i < SIZES; i++) n += sprintf(out + n, " %" PRId64, *size[i]);
-    for (int i = 0; i < WORDS; i++) n += sprintf(out + n, " %" PRId32, *word[i]);
-    for (int i = 0; i < ALIGNMENTS; i++)
-        n += sprintf(out + n, " %" PRIu32, row.key.shape.alignment[i]);
-    for (int i = 0; i < TUNED_WORDS; i++) n += sprintf(out + n, " %016" PRIx64, row.algorithm[i]);
-    return n + sprintf(out + n, " %" PRId32 " %.2f %.2f\n", row.candidates, row.microseconds,
-                       row.apart);
-}
-
-static bool next_number(const char **at, int base, uint64_t *out) {
-    char *end;
-    if (**at != ' ') return false;
-    errno = 0;
-    *out = strtoull(*at + 1, &end, base);
-    if (end == *at + 1 || errno) return false;
-    *at = end;
-    return true;
-}
-
-static bool parse_row(const char *line, Tuned *row) {
-    memset(row, 0, sizeof *row); /* keys are compared byte by byte */
-    int64_t *size[SIZES];
-    int32_t *word[WORDS];
-    uint64_t x;
-    sizes_of(row, size);
-    words_of(row, word);
-    if (strncmp(line, "product", 7) != 0) return false;
-    line += 7;
-    for (int i = 0; i < SIZES; i++) {
-        if (!next_number(&line, 10, &x) || x > INT64_MAX) return false;
-        *size[i] = (int64_t)x;
-    }
-    for (int i = 0; i < WORDS; i++) {
-        if (!next_number(&line, 10, &x) || x > INT32_MAX) return false;
-        *word[i] = (int32_t)x;
-    }
-    for (int i = 0; i < ALIGNMENTS; i++) {
-        if (!next_number(&line, 10, &x) || x > UINT32_MAX) return false;
-        row->key.shape.alignment[i] = (uint32_t)x;
-    }
-    for (int i = 0; i < TUNED_WORDS; i++)
-        if (!next_number(&line, 16, &row->algorithm[i])) return false;
-    if (!next_number(&line, 10, &x) || x > INT32_MAX || *line != ' ') return false;
-    row->candidates = (int32_t)x;
-    char *end;
-    row->microseconds = strtod(line, &end);
-    if (*end != ' ') return false;
-    row->apart = strtod(end, NULL);
-    return true;
-}
-
-int tuned_print_form(const TunedAttention *row, char *out) {
-    return sprintf(out, "attention %016" PRIx64 " %" PRIu64 " %d %.2f\n", row->form, row->library,
-                   row->plan + 1, (double)row->microseconds);
-}
-
-static bool parse_form(const char *line, TunedAttention *row) {
-    uint64_t plan;
-    if (strncmp(line, "attention", 9) != 0) return false;
-    line += 9;
-    if (!next_number(&line, 16, &row->form) || !next_number(&line, 10, &row->library) ||
-        !next_number(&line, 10, &plan) || plan > TUNED_ONEPASS + 1 || *line != ' ')
-        return false;
-    row->plan = (int32_t)plan - 1;
-    row->microseconds = strtof(line, NULL);
-    return true;
-}
-
-int tuned_print_left(uint64_t candidate, const char *text, char *out) {
-    return sprintf(out, "left %016" PRIx64 " %.*s\n", candidate, (int)strcspn(text, "\n"), text);
-}
-int tuned_print_fine(uint64_t candidate, char *out) {
-    return sprintf(out, "fine %016" PRIx64 "\n", candidate);
-}
-
-char *tuned_print_all(const TunedTable *t, size_t *n) {
-    char *text = malloc((size_t)(t->n + t->n_forms + t->n_left + t->n_tried + 1) * TUNED_LINE);
-    *n = 0;
-    if (!text) return NULL;
-    for (uint32_t i = 0; i < t->n; i++) *n += (size_t)tuned_print(&t->at[i], text + *n);
-    for (uint32_t i = 0; i < t->n_forms; i++)
-        *n += (size_t)tuned_print_form(&t->form[i], text + *n);
-    for (uint32_t i = 0; i < t->n_left; i++)
-        *n += (size_t)tuned_print_left(t->left[i].candidate, t->left[i].text, text + *n);
-    for (uint32_t i = 0; i < t->n_tried; i++)
-        *n += (size_t)sprintf(text + *n, "tried %016" PRIx64 "\n", t->tried[i]);
-    return text;
-}
-
-/* A line of a hash and perhaps a text. */
-static const char *apply_hash(TunedTable *t, const char *line) {
-    const char *at = line + strcspn(line, " ");
-    char text[TUNED_LINE];
-    uint64_t hash;
-    if (!next_number(&at, 16, &hash)) return "it is damaged";
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(at, "\n"), at);
-    if (*line == 't') tuned_add_tried(t, hash);
-    if (*line == 'f') tuned_take_back(t, hash);
-    if (*line != 'l' || tuned_add_left(t, hash, text + (*text == ' '))) return NULL;
-    return "it has too many candidates that are left out";
-}
-
-const char *tuned_apply(TunedTable *t, const char *line) {
-    Tuned row;
-    TunedAttention form;
-    if (!strncmp(line, "product ", 8)) {
-        if (!parse_row(line, &row)) return "it is damaged";
-        return tuned_add(t, &row) ? NULL : "it has too many products";
-    }
-    if (!strncmp(line, "attention ", 10)) {
-        if (!parse_form(line, &form)) return "it is damaged";
-        return tuned_add_form(t, &form) ? NULL : "it has too many forms of attention";
-    }
-    bool hash =
-        !strncmp(line, "left ", 5) || !strncmp(line, "fine ", 5) || !strncmp(line, "tried ", 6);
-    return hash ? apply_hash(t, line) : NULL;
 }
 
 /* ---- the file */
@@ -308,7 +193,7 @@ void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t ne
 
 static bool write_rows(const TunedTable *t, const char *machine, FILE *f) {
     size_t n, head;
-    char *rows = tuned_print_all(t, &n);
+    char *rows = tuned_print(t, &n);
     char *text = rows ? malloc(n + TUNED_LINE) : NULL;
     bool good = text != NULL;
     if (good) {

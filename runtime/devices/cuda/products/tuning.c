@@ -1,6 +1,7 @@
 /* What tuning.h says. A process opens its ranks one after the other, so nothing here is locked. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void append(int log, const char *text, size_t n) {
 
 static bool fill_log(int log) {
     size_t n;
-    char *text = tuned_print_all(&tuned, &n);
+    char *text = tuned_print(&tuned, &n);
     bool good = text && ftruncate(log, 0) == 0 && lseek(log, 0, SEEK_SET) == 0;
     if (good) append(log, text, n);
     free(text);
@@ -87,6 +88,12 @@ static int64_t now_ns(void) {
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* In key, which has room for it. */
+static const char *tried_key(char *key) {
+    snprintf(key, sizeof "tried 0123456789abcdef", "tried %016" PRIx64, own.role);
+    return key;
+}
+
 static int open_log(void) {
     int file = memfd_create("trials", MFD_CLOEXEC);
     int log = file < 0 ? -1 : fcntl(file, F_DUPFD, STDERR_FILENO + 1); /* inherited */
@@ -112,7 +119,7 @@ void tuning_begin(const DeviceOptions *o, const char *machine, bool anew, int *l
         tuned_read(&tuned, own.path, own.machine, anew ? began : 0, text);
         note(text);
     }
-    if (!tuned_was_tried(&tuned, own.role)) *log = open_log();
+    if (!tuned_find(&tuned, tried_key(text))) *log = open_log();
     if (*log >= 0 && fill_log(*log)) return;
     if (*log >= 0) close(*log);
     *log = -1;
@@ -122,21 +129,22 @@ void tuning_begin(const DeviceOptions *o, const char *machine, bool anew, int *l
 
 /* What the last line of a process says is left out, with the reason; false: nothing. */
 static bool leave_out(const char *last, const char *why) {
-    char *at, what[sizeof tuned.left[0].text], text[ERROR_BYTES];
-    if (strncmp(last, "left ", 5) != 0) return false;
-    uint64_t candidate = strtoull(last + 5, &at, 16);
-    snprintf(what, sizeof what, "%s", at + (*at == ' '));
-    char *colon = strstr(what, ": ");
-    if (!colon) return false;
+    enum { KEY = sizeof "left 0123456789abcdef" };
+    char key[KEY], line[TUNED_LINE], text[ERROR_BYTES];
+    const char *what = last + strnlen(last, KEY), *colon = strstr(what, ": ");
+    if (strncmp(last, "left ", 5) != 0 || !colon) return false;
     bool said = strcmp(colon + 2, UNDER_WAY) != 0;
     if (!why && said) return false;
-    if (!why) tuned_take_back(&tuned, candidate);
+    snprintf(key, sizeof key, "%.*s", KEY - 1, last);
+    if (!why) tuned_drop(&tuned, key);
     if (!why) return false;
-    if (!said)
-        snprintf(colon + 2, sizeof what - (size_t)(colon + 2 - what),
-                 "the process that tried it %.120s", why);
-    tuned_add_left(&tuned, candidate, what);
-    snprintf(text, sizeof text, "%s; it is left out", what);
+    if (said)
+        snprintf(line, sizeof line, "%s", last);
+    else
+        snprintf(line, sizeof line, "%.*sthe process that tried it %.120s", (int)(colon + 2 - last),
+                 last, why);
+    tuned_apply(&tuned, line);
+    snprintf(text, sizeof text, "%.*s; it is left out", TUNED_TEXT, line + KEY);
     note(text);
     return true;
 }
@@ -153,7 +161,7 @@ bool tuning_end(int log, bool whole, const char *why) {
                  why);
         note(text);
     }
-    if (whole) tuned_add_tried(&tuned, own.role);
+    if (whole) tuned_apply(&tuned, tried_key(last));
     if (*own.path) tuned_write(&tuned, own.path, own.machine, text);
     if (*own.path) note(text);
     tuned_unlock(own.lock);
@@ -173,15 +181,23 @@ void tuning_follow(int log) {
 bool tuning_tries(void) { return following >= 0; }
 
 const char *tuning_left(uint64_t candidate) {
-    const TunedLeft *row = tuned_find_left(&tuned, candidate);
-    return row ? row->text : NULL;
+    char key[TUNED_LINE];
+    snprintf(key, sizeof key, "left %016" PRIx64, candidate);
+    return tuned_find(&tuned, key);
+}
+
+void tuning_keep(const char *line) {
+    if (!tuned_apply(&tuned, line)) append(following, line, strlen(line));
 }
 
 static void append_left(uint64_t candidate, const char *what, const char *why) {
-    char text[sizeof tuned.left[0].text], line[TUNED_LINE];
-    snprintf(text, sizeof text, "%.100s: %.130s", what, why);
-    append(following, line, (size_t)tuned_print_left(candidate, text, line));
-    if (why != UNDER_WAY) tuned_add_left(&tuned, candidate, text);
+    char line[TUNED_LINE];
+    int n =
+        snprintf(line, sizeof line, "left %016" PRIx64 " %.100s: %.130s\n", candidate, what, why);
+    if (why == UNDER_WAY)
+        append(following, line, (size_t)n);
+    else
+        tuning_keep(line);
 }
 void tuning_starts(uint64_t candidate, const char *what) {
     append_left(candidate, what, UNDER_WAY);
@@ -189,10 +205,11 @@ void tuning_starts(uint64_t candidate, const char *what) {
 
 void tuning_ends(uint64_t candidate, const char *what, const char *why) {
     char line[TUNED_LINE];
+    int n = snprintf(line, sizeof line, "fine %016" PRIx64 "\n", candidate);
     if (why)
         append_left(candidate, what, why);
     else
-        append(following, line, (size_t)tuned_print_fine(candidate, line));
+        append(following, line, (size_t)n);
 }
 
 _Noreturn void tuning_lost(uint64_t candidate, const char *what, const char *why) {
@@ -200,27 +217,15 @@ _Noreturn void tuning_lost(uint64_t candidate, const char *what, const char *why
     _exit(EXIT_ENVIRONMENT);
 }
 
-void tuning_keep(const Tuned *row) {
-    char line[TUNED_LINE];
-    if (tuned_add(&tuned, row)) append(following, line, (size_t)tuned_print(row, line));
-}
-void tuning_keep_form(const TunedAttention *row) {
-    char line[TUNED_LINE];
-    if (tuned_add_form(&tuned, row)) append(following, line, (size_t)tuned_print_form(row, line));
-}
-
 /* ---- both */
 
-const Tuned *tuning_find(const TunedKey *key) { return tuned_find(&tuned, key); }
-const TunedAttention *tuning_find_form(uint64_t form, uint64_t library) {
-    return tuned_find_form(&tuned, form, library);
-}
-void tuning_forget(const TunedKey *key) { tuned_remove(&tuned, key); }
+const char *tuning_find(const char *key) { return tuned_find(&tuned, key); }
+void tuning_forget(const char *key) { tuned_drop(&tuned, key); }
 
 void tuning_lacks(void) {
     char text[ERROR_BYTES];
-    if (tuning_tries() || tuned.n_tried == 0) return;
-    tuned.n_tried = 0;
+    if (tuning_tries() || !tuned_find(&tuned, "tried")) return;
+    while (tuned_find(&tuned, "tried")) tuned_drop(&tuned, "tried");
     note("the file of tuned choices lacks some that this run needs: it takes the first that the "
          "library offers, and the next run tries the others");
     if (*own.path) tuned_write(&tuned, own.path, own.machine, text);

@@ -24,11 +24,10 @@ bool tuning_end(int log, bool whole, const char *why);
 void tuning_follow(int log);
 bool tuning_tries(void);
 
-/* NULL: not known. */
-const Tuned *tuning_find(const TunedKey *key);
-const TunedAttention *tuning_find_form(uint64_t form, uint64_t library);
-/* What the table has is of no use. */
-void tuning_forget(const TunedKey *key);
+/* What the table has for a key; NULL: nothing. */
+const char *tuning_find(const char *key);
+/* What it has is of no use. */
+void tuning_forget(const char *key);
 /* It lacks something that could have been tried. */
 void tuning_lacks(void);
 
@@ -39,7 +38,7 @@ void tuning_starts(uint64_t candidate, const char *what);
 void tuning_ends(uint64_t candidate, const char *what, const char *why);
 /* The same when the GPU answers with errors only: the process ends. */
 _Noreturn void tuning_lost(uint64_t candidate, const char *what, const char *why);
-void tuning_keep(const Tuned *row);
-void tuning_keep_form(const TunedAttention *row);
+/* A line of the table, with its end. */
+void tuning_keep(const char *line);
 
 #endif
