@@ -1,4 +1,5 @@
-/* linear, linear_grad_input, linear_grad_weight: three forms of one matrix product.
+/* linear, linear_grad_input, linear_grad_weight: three forms of one matrix product; matmul and its
+ * gradients, which have them with batch axes.
  *
  *   y[R,O]  = x[R,D]  w[O,D]^T + b      dx[R,D] = dy[R,O] w[O,D]      dw[O,D] = dy[R,O]^T x[R,D]
  *
@@ -59,7 +60,9 @@ static int add_product(const Launch *l, const Product *p) {
     return product_result(l, good);
 }
 
-static int f32_product(const Launch *l, Product *p, const Operand *bias, const Operand *acc) {
+static int f32_product(const Launch *l, Product *p, int64_t batch, const Operand *bias,
+                       const Operand *acc) {
+    bool good = true;
     if (l->cpu->rehearsing) return 0;
     if (l->call->attr->earlier) {
         if (acc->at != p->c) convert_elements(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
@@ -68,21 +71,25 @@ static int f32_product(const Launch *l, Product *p, const Operand *bias, const O
     p->accumulate = bias || acc;
     if (bias) spread_bias(l, p->c, p->m, p->c_row, *bias);
     if (acc && acc->at != p->c) convert_elements(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
-    return product_result(l, product_done(l->cpu, p));
+    for (; batch > 0 && good; batch--) {
+        good = product_done(l->cpu, p);
+        p->a += p->m * p->k, p->b += p->k * p->n, p->c += p->m * p->n;
+    }
+    return product_result(l, good);
 }
 
 /* p: sizes and strides. */
-static int tile_product(const Launch *l, const Product *p, const Operand *bias,
+static int tile_product(const Launch *l, const Product *p, int64_t batch, const Operand *bias,
                         const Operand *acc) {
     Operand a = input(l, 0), b = input(l, 1);
     Result out = output(l, 0);
     Tiles t = {.m = p->m,
                .n = p->n,
                .k = p->k,
-               .batch = 1,
-               .a = {a.at, a.dtype, p->a_row, p->a_col, 0},
-               .b = {b.at, b.dtype, p->b_row, p->b_col, 0},
-               .c = {out.at, out.dtype, p->c_row, 1, 0}};
+               .batch = batch,
+               .a = {a.at, a.dtype, p->a_row, p->a_col, p->m * p->k},
+               .b = {b.at, b.dtype, p->b_row, p->b_col, p->k * p->n},
+               .c = {out.at, out.dtype, p->c_row, 1, p->m * p->n}};
     if (bias) t.start = (ProductMatrix){bias->at, bias->dtype, 0, 1, 0};
     if (acc) t.start = (ProductMatrix){acc->at, acc->dtype, type_pitch(acc->type), 1, 0};
     t.rounds_first = l->call->attr->earlier;
@@ -90,8 +97,10 @@ static int tile_product(const Launch *l, const Product *p, const Operand *bias,
 }
 
 /* p holds the sizes, and 1 for the strides along rows of A and B; the strides from row to row, 0,
- * are found here. a, b: operands 0 and 1; of bias and acc at least one is NULL. */
-static int run_product(const Launch *l, Product *p, const Operand *bias, const Operand *acc) {
+ * are found here. a, b: operands 0 and 1; of bias and acc at least one is NULL, with a batch
+ * both. */
+static int run_product(const Launch *l, Product *p, int64_t batch, const Operand *bias,
+                       const Operand *acc) {
     Operand a = input(l, 0), b = input(l, 1);
     Result out = output(l, 0);
     *(p->a_row ? &p->a_col : &p->a_row) = type_pitch(a.type);
@@ -99,7 +108,7 @@ static int run_product(const Launch *l, Product *p, const Operand *bias, const O
     p->c_row = type_pitch(out.type);
     p->a = a.at, p->b = b.at, p->c = out.at;
     bool f32 = a.dtype == DT_F32 && b.dtype == DT_F32 && out.dtype == DT_F32;
-    return f32 ? f32_product(l, p, bias, acc) : tile_product(l, p, bias, acc);
+    return f32 ? f32_product(l, p, batch, bias, acc) : tile_product(l, p, batch, bias, acc);
 }
 
 KERNEL(linear) {
@@ -109,7 +118,7 @@ KERNEL(linear) {
     p.a_col = p.b_row = 1;
     bool has_bias = l->call->n_in > 2;
     if (has_bias) b = input(l, 2);
-    return run_product(l, &p, has_bias ? &b : NULL, NULL);
+    return run_product(l, &p, 1, has_bias ? &b : NULL, NULL);
 }
 
 KERNEL(linear_grad_input) {
@@ -117,7 +126,7 @@ KERNEL(linear_grad_input) {
     int64_t depth = last_dim(dy.type), width = last_dim(w.type);
     Product p = {.m = dy.n / depth, .n = width, .k = depth};
     p.a_col = p.b_col = 1;
-    return run_product(l, &p, NULL, NULL);
+    return run_product(l, &p, 1, NULL, NULL);
 }
 
 KERNEL(linear_grad_weight) {
@@ -127,7 +136,35 @@ KERNEL(linear_grad_weight) {
     p.a_row = p.b_col = 1;
     bool accumulate = l->call->n_in > 2;
     if (accumulate) acc = input(l, 2);
-    return run_product(l, &p, NULL, accumulate ? &acc : NULL);
+    return run_product(l, &p, 1, NULL, accumulate ? &acc : NULL);
+}
+
+/* ---- with batch axes: y[..,M,N] = a[..,M,K] b[..,K,N] */
+
+static int64_t rows_of(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
+static int64_t batch_of(Operand x) { return x.n / (rows_of(x.type) * last_dim(x.type)); }
+
+KERNEL(matmul) {
+    Operand a = input(l, 0), b = input(l, 1);
+    Product p = {.m = rows_of(a.type), .n = last_dim(b.type), .k = last_dim(a.type)};
+    p.a_col = p.b_col = 1;
+    return run_product(l, &p, batch_of(a), NULL, NULL);
+}
+
+/* da[M,K] = dy[M,N] b[K,N]^T */
+KERNEL(matmul_grad_a) {
+    Operand dy = input(l, 0), b = input(l, 1);
+    Product p = {.m = rows_of(dy.type), .n = rows_of(b.type), .k = last_dim(dy.type)};
+    p.a_col = p.b_row = 1;
+    return run_product(l, &p, batch_of(dy), NULL, NULL);
+}
+
+/* db[K,N] = a[M,K]^T dy[M,N] */
+KERNEL(matmul_grad_b) {
+    Operand a = input(l, 0), dy = input(l, 1);
+    Product p = {.m = last_dim(a.type), .n = last_dim(dy.type), .k = rows_of(a.type)};
+    p.a_row = p.b_col = 1;
+    return run_product(l, &p, batch_of(a), NULL, NULL);
 }
 
 /* ---- with the ops that passes fuse_gelu and fuse_backward fused into them: the kernels of the

@@ -1,5 +1,5 @@
-/* linear, linear_grad_input, linear_grad_weight and what passes fuse with them: one matrix product
- * of cuBLASLt each (products.h).
+/* linear, linear_grad_input, linear_grad_weight and what passes fuse with them, matmul and its
+ * gradients: one matrix product of cuBLASLt each (products.h), for all places of batch axes.
  *
  *   y[R,O] = x[R,D] w[O,D]^T + b    dx[R,D] = dy[R,O] w[O,D]    dw[O,D] = dy[R,O]^T x[R,D] + acc
  *
@@ -102,7 +102,7 @@ static int run_product(const Launch *l, LinearProduct *p) {
     if (!code) code = product_run(l, &p->s, &o, scratch.at, scratch.left);
     if (code || to == out.at) return code;
     return cuda_convert_rows(l, out.at, out.dtype, type_pitch(out.type), to, DT_F32, p->s.m, p->s.m,
-                             p->s.n);
+                             p->s.n * p->s.batch);
 }
 
 static LinearProduct linear_product(const Launch *l, uint32_t result, Operand *bias) {
@@ -152,6 +152,35 @@ KERNEL(linear_grad_weight) {
     Operand acc;
     LinearProduct p = weight_product(l, &acc);
     return run_product(l, &p);
+}
+
+/* ---- with batch axes: y[..,M,N] = a[..,M,K] b[..,K,N] */
+
+static int64_t rows_of(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
+
+/* a, b: cuBLASLt's, in a batch like b's. */
+static int run_batch(const Launch *l, ProductShape s, Operand a, Operand b) {
+    LinearProduct p = {.s = s, .a = a, .b = b, .out = output(l, 0)};
+    p.s.batch = b.n / (rows_of(b.type) * last_dim(b.type));
+    return run_product(l, &p);
+}
+
+KERNEL(matmul) {
+    Operand a = input(l, 0), b = input(l, 1);
+    return run_batch(l, product_shape(last_dim(b.type), rows_of(a.type), last_dim(a.type), 0, 0), b,
+                     a);
+}
+
+KERNEL(matmul_grad_a) {
+    Operand dy = input(l, 0), b = input(l, 1);
+    return run_batch(l, product_shape(rows_of(b.type), rows_of(dy.type), last_dim(dy.type), 1, 0),
+                     b, dy);
+}
+
+KERNEL(matmul_grad_b) {
+    Operand a = input(l, 0), dy = input(l, 1);
+    return run_batch(l, product_shape(last_dim(dy.type), last_dim(a.type), rows_of(a.type), 0, 1),
+                     dy, a);
 }
 
 /* ---- with an epilogue, where the library has one for it and is not slower that way; else part by
