@@ -80,8 +80,9 @@ typedef struct Search {
     Costs costs[MEASURE_VARIANTS];
     VEC(MeasurePoint *) points;        /* of the group */
     uint32_t constant[MOST_CONSTANTS]; /* of the machine */
-    double start[MOST_CONSTANTS];
-    bool optional[MOST_CONSTANTS]; /* predictions do without it */
+    double start[MOST_CONSTANTS];      /* of the search, */
+    double other[MOST_CONSTANTS];      /* and of another one */
+    bool optional[MOST_CONSTANTS];     /* predictions do without it */
     uint32_t n;
 } Search;
 
@@ -151,6 +152,21 @@ static double search_constants(Search *s) {
     return best;
 }
 
+/* The same with the better of two starts: from that of a class whose ops have little in common a
+ * search may not find back. */
+static double search_from_both(Search *s) {
+    double first = search_constants(s), kept[MOST_CONSTANTS];
+    if (!memcmp(s->start, s->other, s->n * sizeof *s->start)) return first;
+    for (uint32_t k = 0; k < s->n; k++) {
+        kept[k] = *value_of(s, k);
+        *value_of(s, k) = s->other[k];
+    }
+    double second = search_constants(s);
+    if (second < first) return second;
+    for (uint32_t k = 0; k < s->n; k++) *value_of(s, k) = kept[k];
+    return first;
+}
+
 /* ---- groups */
 
 /* Points, and the constants that are fitted to them. */
@@ -190,8 +206,8 @@ static bool is_first(const Measured *m, const Choice *c) {
 
 /* Where the search of a constant starts: ops at that of their class, attention at that of another
  * width. */
-static MachineConstant start_of(const Measured *m, const MeasurePoint *p,
-                                const MeasureStart *start) {
+static MachineConstant start_of(const Measured *m, const MeasurePoint *p, const MeasureStart *start,
+                                double assumed) {
     int class = op_info[m->plan[p->variant].instrs[p->instr].op].cost_class;
     const char *of_class =
         arena_printf(m->arena, "ops.%s.%s", word_of(&words_OpClass, class), start->key);
@@ -202,8 +218,7 @@ static MachineConstant start_of(const Measured *m, const MeasurePoint *p,
                                : p->start == measure_attention ? machine_find(m->machine, of_width)
                                                                : NULL;
     if (c) return *c;
-    return (MachineConstant){.value = m->kind == DEVICE_CUDA ? start->cuda : start->cpu,
-                             .from = "assumed"};
+    return (MachineConstant){.value = assumed, .from = "assumed"};
 }
 
 /* Puts the constants of the group into the machine, and chooses those to fit: what predictions
@@ -213,13 +228,15 @@ static void choose_constants(Search *s, const char *group, const MeasureStart *s
     Measured *m = s->m;
     uint32_t most = MAX(s->points.n / 2, 1);
     for (s->n = 0; start->key; start++) {
-        MachineConstant c = start_of(m, s->points.at[0], start);
+        double assumed = m->kind == DEVICE_CUDA ? start->cuda : start->cpu;
+        MachineConstant c = start_of(m, s->points.at[0], start, assumed);
         const char *path = arena_printf(m->arena, "%s.%s", group, start->key);
         bool fitted = start->needed || s->n < most;
         if (!c.value || (!fitted && !c.path)) continue;
         uint32_t i = set_constant(m, path, c.value, c.from);
         if (!fitted) continue;
         s->start[s->n] = c.value;
+        s->other[s->n] = assumed ? assumed : c.value;
         s->optional[s->n] = !start->needed && !c.path;
         s->constant[s->n++] = i;
     }
@@ -236,18 +253,36 @@ static bool is_moved(Search *s) {
     return false;
 }
 
-/* A constant that the search left where it started makes no difference: it keeps its origin, or
- * goes if predictions do without it. */
+static bool makes_difference(Search *s, uint32_t k) {
+    double *value = value_of(s, k), kept = *value, error = mean_error(s);
+    *value = kept * 1.01;
+    bool differs = mean_error(s) != error;
+    *value = kept;
+    return differs;
+}
+
+/* A constant that was left where it started and makes no difference keeps its origin, or goes if
+ * predictions do without it. */
 static void name_origins(Search *s, double error) {
     const char *from = arena_printf(s->m->arena, "measured, %u point%s, %.1f %%", s->points.n,
                                     s->points.n == 1 ? "" : "s", 100 * error);
     for (uint32_t k = s->n; k-- > 0;) {
         MachineConstant *c = &s->m->machine->constants.at[s->constant[k]];
-        if (c->value != s->start[k])
+        if (c->value != s->start[k] || makes_difference(s, k))
             c->from = from;
         else if (s->optional[k])
             drop_constant(s->m->machine, s->constant[k]);
     }
+}
+
+/* Memory is not faster than a cache: a larger constant makes no difference (cost_moved). */
+static void cap_memory(Measured *m, const char *group) {
+    const char *path = arena_printf(m->arena, "%s.bytes_s", group);
+    const MachineConstant *memory = machine_find(m->machine, path);
+    const MachineConstant *cache =
+        machine_find(m->machine, arena_printf(m->arena, "%s.cached_bytes_s", group));
+    if (memory && cache && memory->value > cache->value)
+        set_constant(m, path, cache->value, cache->from);
 }
 
 /* The constants of all-reduces may be missing, and are where points are few: the all-reduces of
@@ -266,11 +301,12 @@ static double fit_choice(Measured *m, const Choice *choice) {
     Arena *scratch = arena_new();
     for (int v = 0; v < MEASURE_VARIANTS; v++)
         if (m->seen[v]) s.costs[v] = costs_of(&m->plan[v], m->machine, scratch);
-    double error = exp(search_constants(&s)) - 1;
+    double error = exp(search_from_both(&s)) - 1;
     if (choice->class < 0 && choice->start == measure_moved && !is_moved(&s))
         m->machine->constants.n = before; /* the row of the class says the same */
     else
         name_origins(&s, error);
+    cap_memory(m, choice->path);
     arena_free(scratch);
     return error * s.points.n;
 }

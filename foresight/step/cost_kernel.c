@@ -151,6 +151,7 @@ Cost cost_moved(Costs *c, OpKind op, double bytes, double flops) {
     const MachineConstant *cached =
         cost_find(c, arena_printf(c->arena, "%s.cached_bytes_s", group));
     double speed = cost_need(c, arena_printf(c->arena, "%s.bytes_s", group), &origin);
+    if (cached) speed = fmin(speed, cached->value); /* memory is not faster than a cache */
     double near = cached ? fmin(bytes, constant_or(c, "device.cache_bytes", 0)) : 0;
     double moving = (bytes - near) / speed + (cached ? near / cached->value : 0);
     double computing = rate ? flops / rate->value : 0;
