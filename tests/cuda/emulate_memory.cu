@@ -1,5 +1,7 @@
 /* Memory of the emulated CUDA runtime: allocations of a GPU and pinned ones, copies, fills, and the
  * legacy stream that cudaMemcpy works on. */
+#include <sys/mman.h>
+
 #include "emulate_runtime.h"
 
 static std::map<int, CUstream_st *> &legacy = *new std::map<int, CUstream_st *>; /* by GPU */
@@ -23,13 +25,15 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
 }
 /* Of the runtime's addresses no more is promised than that they are multiples of 256: they are of
  * no greater power of two. */
-enum { PROMISED = 256, PAGE = 4096 };
+enum { PROMISED = 256, PAGE = 4096, HUGE = 2 << 20 };
 static cudaError_t allocate(void **p, size_t bytes, int device, size_t offset) {
     size_t free_bytes, total;
     cudaMemGetInfo(&free_bytes, &total);
     if (device >= 0 && bytes > free_bytes) return cudaErrorMemoryAllocation;
-    char *base = (char *)aligned_alloc(PAGE, (bytes + offset + PAGE - 1) / PAGE * PAGE);
+    size_t unit = bytes < 2 * HUGE ? PAGE : HUGE, size = (bytes + offset + unit - 1) / unit * unit;
+    char *base = (char *)aligned_alloc(unit, size);
     if (!base) return cudaErrorMemoryAllocation;
+    if (unit == HUGE) madvise(base, size, MADV_HUGEPAGE); /* it is filled: faults took most time */
     *p = memset(base + offset, 0xff, bytes);
     memory[base + offset] = EmulatedMemory{base + offset, bytes, device, base};
     return cudaSuccess;
