@@ -12,7 +12,7 @@ static const char gpu_text[] =
     " 'attention': [{'width': 64, 'forward_flops_s': !100, 'backward_flops_s': !50,"
     "                'fill_keys': !4}, {'width': 128, 'forward_flops_s': !1000}],"
     " 'ops': {'rows': {'bytes_s': !10, 'cached_bytes_s': !20, 'flops_s': !100},"
-    "         'rope': {'bytes_s': !25}},"
+    "         'rope': {'bytes_s': !25}, 'gelu': {'bytes_s': !50, 'cached_bytes_s': !20}},"
     " 'links': [{'ranks': 2, 'start_s': !1, 'bytes_s': !100},"
     "           {'ranks': 8, 'start_s': !4, 'bytes_s': !40,"
     "            'all_reduce_start_s': !5, 'all_reduce_bytes_s': !30}],"
@@ -136,6 +136,7 @@ TEST(other_kernels_take_as_long_as_bytes_or_operations) {
     assert_near(cost_moved(&r.costs, OP_softmax, 110, 2000).seconds, 1 + 20);
     assert_near(cost_moved(&r.costs, OP_softmax, 10, 0).seconds, 1 + 0.5); /* cached */
     assert_near(cost_moved(&r.costs, OP_rope, 100, 2000).seconds, 1 + 4);  /* by its own row */
+    assert_near(cost_moved(&r.costs, OP_gelu, 110, 0).seconds, 1 + 5.5); /* no faster than cached */
     PlanInstr fetch = {.op = OP_fetch};
     assert_near(cost_copy(&r.costs, &fetch, 100).seconds, 1 + 20); /* two ranks share the link */
     close_room(&r);
