@@ -10,40 +10,17 @@
 #define SAME_LINE ""
 #define TOO_MANY ""
 
-typedef struct SyntaxHint {
-    const char *found, *before, *wanted, *help;
-} SyntaxHint;
+typedef enum HintKind { OF_SYNTAX, OF_NAME, OF_NAME_AFTER, OF_FIELD, OF_ARGUMENT } HintKind;
 
-static const SyntaxHint syntax_hints[] = {
-#define HINT(found, before, wanted, help) {found, before, wanted, help},
-#include "hints.def"
-};
-
-typedef struct NameHint {
-    const char *name, *help;
-} NameHint;
-
-static const NameHint name_hints[] = {
-#define NAME(name, help) {name, help},
-#include "hints.def"
-};
-
-static const struct {
-    const char *token, *name, *help;
-} hints_after[] = {
-#define AFTER(token, name, help) {token, name, help},
-#include "hints.def"
-};
-
-static const NameHint field_hints[] = {
-#define FIELD(name, help) {name, help},
-#include "hints.def"
-};
-
-static const struct {
-    const char *callee, *name, *help;
-} argument_hints[] = {
-#define ARGUMENT(callee, name, help) {callee, name, help},
+static const struct Hint {
+    HintKind kind;
+    const char *before, *found, *wanted, *help; /* before: of an argument its callee */
+} hints[] = {
+#define HINT(found, before, wanted, help) {OF_SYNTAX, before, found, wanted, help},
+#define NAME(names, help) {OF_NAME, ANY, names, ANY, help},
+#define AFTER(token, names, help) {OF_NAME_AFTER, token, names, ANY, help},
+#define FIELD(names, help) {OF_FIELD, ANY, names, ANY, help},
+#define ARGUMENT(callee, names, help) {OF_ARGUMENT, callee, names, ANY, help},
 #include "hints.def"
 };
 
@@ -78,53 +55,46 @@ static bool stands_before(const char *line, size_t n, const char *token) {
     return false;
 }
 
-static bool found_fits(const SyntaxHint *h, const SyntaxPlace *at) {
+static bool found_fits(const struct Hint *h, const SyntaxPlace *at) {
     if (!h->found) return true;
     if (!strcmp(h->found, NAME_HERE)) return at->name;
     if (!strcmp(h->found, WORD_HERE)) return at->word;
-    return !strcmp(h->found, at->token) || (at->name && !strcmp(h->found, at->text));
+    return word_listed(h->found, at->token) || (at->name && word_listed(h->found, at->text));
 }
 
 const char *syntax_hint(const SyntaxPlace *at) {
-    for (size_t i = 0; i < ARRAY_LEN(syntax_hints); i++) {
-        const SyntaxHint *h = &syntax_hints[i];
-        if (!found_fits(h, at) || (h->wanted && !strstr(at->wanted, h->wanted))) continue;
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+        const struct Hint *h = &hints[i];
+        if (h->kind != OF_SYNTAX || !found_fits(h, at)) continue;
+        if (h->wanted && !strstr(at->wanted, h->wanted)) continue;
         if (!h->before || stands_before(at->line, at->n_before, h->before)) return h->help;
     }
     return NULL;
 }
 
-static const char *find_hint(const NameHint *hints, size_t n, const char *name) {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(hints[i].name, name)) return hints[i].help;
+static const char *find_hint(HintKind kind, const char *name, const char *callee) {
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++)
+        if (hints[i].kind == kind && word_listed(hints[i].found, name) &&
+            (!hints[i].before || !strcmp(hints[i].before, callee)))
+            return hints[i].help;
     return NULL;
 }
 
-const char *name_hint(const char *name) {
-    return find_hint(name_hints, ARRAY_LEN(name_hints), name);
+const char *name_hint(const char *name) { return find_hint(OF_NAME, name, NULL); }
+const char *field_hint(const char *name) { return find_hint(OF_FIELD, name, NULL); }
+const char *argument_hint(const char *callee, const char *name) {
+    return find_hint(OF_ARGUMENT, name ? name : TOO_MANY, callee);
 }
 
 const char *name_hint_after(const DiagSet *ds, Span at, const char *name) {
     size_t n;
     const char *line = line_before(ds, at, &n);
     while (n && line[n - 1] == ' ') n--;
-    for (size_t i = 0; i < ARRAY_LEN(hints_after); i++) {
-        size_t length = strlen(hints_after[i].token);
-        if (hints_after[i].name && strcmp(hints_after[i].name, name)) continue;
-        if (length <= n && !memcmp(line + n - length, hints_after[i].token, length))
-            return hints_after[i].help;
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+        const struct Hint *h = &hints[i];
+        if (h->kind != OF_NAME_AFTER || (h->found && !word_listed(h->found, name))) continue;
+        size_t length = strlen(h->before);
+        if (length <= n && !memcmp(line + n - length, h->before, length)) return h->help;
     }
     return NULL;
-}
-
-const char *argument_hint(const char *callee, const char *name) {
-    for (size_t i = 0; i < ARRAY_LEN(argument_hints); i++)
-        if (!strcmp(argument_hints[i].name, name ? name : TOO_MANY) &&
-            (!argument_hints[i].callee || !strcmp(argument_hints[i].callee, callee)))
-            return argument_hints[i].help;
-    return NULL;
-}
-
-const char *field_hint(const char *name) {
-    return find_hint(field_hints, ARRAY_LEN(field_hints), name);
 }

@@ -14,6 +14,16 @@ bool text_take(const char **at, const char *text) {
     return true;
 }
 
+bool word_listed(const char *list, const char *word) {
+    for (const char *at = list;; at++) {
+        size_t n = strcspn(at, "|");
+        bool open = n && at[n - 1] == '*';
+        if (!strncmp(at, word, n - open) && (open || !word[n])) return true;
+        at += n;
+        if (!*at) return false;
+    }
+}
+
 char *arena_strndup(Arena *a, const char *s, size_t n) {
     char *copy = arena_alloc(a, n + 1);
     if (n) memcpy(copy, s, n);

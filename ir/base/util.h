@@ -80,6 +80,9 @@ void *arena_ones(Arena *a, size_t bytes);
 
 /* strings.c: moves behind `text` if it stands at *at. */
 bool text_take(const char **at, const char *text);
+/* Is the word one of a list, which bars separate? One that ends with `*` stands for all that begin
+ * so. */
+bool word_listed(const char *list, const char *word);
 /* strings.c: text in an arena. */
 char *arena_strdup(Arena *a, const char *s);
 char *arena_strndup(Arena *a, const char *s, size_t n);
