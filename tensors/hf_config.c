@@ -11,85 +11,65 @@
 
 enum { MOST_BYTES = 4 << 20, MOST_ENTRIES = 2000, VALUE_SHOWN = 60 };
 
-static const struct {
-    const char *key, *name;
-} other_names[] = {
-#define OTHER_NAME(key, name) {key, name},
-#include "hf_keys.def"
-};
-static const struct {
-    const char *key, *name;
-} counted[] = {
-#define COUNTED(key, name) {key, name},
-#include "hf_keys.def"
-};
-static const struct {
-    const char *key, *value, *standard;
-} other_values[] = {
-#define OTHER_VALUE(key, value, standard) {key, value, standard},
-#include "hf_keys.def"
-};
-static const char *const switches[] = {
-#define SWITCH(key) key,
-#include "hf_keys.def"
-};
-static const char *const only_shapes[] = {
-#define ONLY_SHAPES(key) key,
-#include "hf_keys.def"
-};
-static const char *const no_effect[] = {
-#define NO_EFFECT(key) key,
+typedef enum KeyKind {
+    KEY_OTHER_NAME,
+    KEY_COUNTED,
+    KEY_SWITCH,
+    KEY_OTHER_VALUE,
+    KEY_ONLY_SHAPES,
+    KEY_NO_EFFECT
+} KeyKind;
+
+typedef struct KeyRow {
+    KeyKind kind;
+    const char *keys, *value, *to;
+} KeyRow;
+
+static const KeyRow key_rows[] = {
+#define OTHER_NAME(keys, name) {KEY_OTHER_NAME, keys, NULL, name},
+#define COUNTED(key, name) {KEY_COUNTED, key, NULL, name},
+#define SWITCH(keys) {KEY_SWITCH, keys, NULL, NULL},
+#define OTHER_VALUE(keys, value, standard) {KEY_OTHER_VALUE, keys, value, standard},
+#define ONLY_SHAPES(keys) {KEY_ONLY_SHAPES, keys, NULL, NULL},
+#define NO_EFFECT(keys) {KEY_NO_EFFECT, keys, NULL, NULL},
 #include "hf_keys.def"
 };
 
-/* Whether `key` fits a pattern that may end with `*`; *rest is what the `*` stands for. */
-static bool key_fits(const char *pattern, const char *key, const char **rest) {
-    size_t n = strlen(pattern);
-    bool open = pattern[n - 1] == '*';
-    *rest = key + n - open;
-    return open ? !strncmp(pattern, key, n - 1) : !strcmp(pattern, key);
+/* The first row for the key, or NULL. value: of rows that have one. */
+static const KeyRow *find_row(KeyKind kind, const char *key, const char *value) {
+    for (size_t i = 0; i < ARRAY_LEN(key_rows); i++) {
+        const KeyRow *row = &key_rows[i];
+        if (row->kind == kind && word_listed(row->keys, key) &&
+            (!row->value || !strcmp(row->value, value)))
+            return row;
+    }
+    return NULL;
 }
 
-static bool has_no_effect(const char *key) {
-    const char *rest;
-    for (size_t i = 0; i < ARRAY_LEN(no_effect); i++)
-        if (key_fits(no_effect[i], key, &rest)) return true;
-    return false;
-}
+static bool has_no_effect(const char *key) { return find_row(KEY_NO_EFFECT, key, NULL); }
 
 bool hf_key_idle(const char *key) {
-    for (size_t i = 0; i < ARRAY_LEN(only_shapes); i++)
-        if (!strcmp(only_shapes[i], key)) return true;
-    return has_no_effect(key);
+    return find_row(KEY_ONLY_SHAPES, key, NULL) || has_no_effect(key);
 }
 
 bool hf_key_off(const char *key, const json_t *value) {
-    for (size_t i = 0; i < ARRAY_LEN(switches) && json_is_false(value); i++)
-        if (!strcmp(switches[i], key)) return true;
-    return json_is_null(value);
+    return json_is_null(value) || (json_is_false(value) && find_row(KEY_SWITCH, key, NULL));
 }
 
 const char *hf_standard_name(Arena *a, const char *key) {
-    const char *rest;
-    for (size_t i = 0; i < ARRAY_LEN(other_names); i++) {
-        if (!key_fits(other_names[i].key, key, &rest)) continue;
-        const char *name = other_names[i].name;
-        size_t n = strlen(name);
-        if (name[n - 1] != '*') return name;
-        return hf_standard_name(a, arena_printf(a, "%.*s%s", (int)n - 1, name, rest));
-    }
-    return key;
+    const KeyRow *row = find_row(KEY_OTHER_NAME, key, NULL);
+    if (!row) return key;
+    size_t n = strlen(row->to) - 1;
+    if (row->to[n] != '*') return row->to;
+    const char *rest = key + strlen(row->keys) - 1;
+    return hf_standard_name(a, arena_printf(a, "%.*s%s", (int)n, row->to, rest));
 }
 
 static json_t *standard_value(const char *key, json_t *value) {
-    const char *text = json_string_value(value), *rest;
-    for (size_t i = 0; text && i < ARRAY_LEN(other_values); i++) {
-        if (!key_fits(other_values[i].key, key, &rest)) continue;
-        if (strcmp(other_values[i].value, text) != 0) continue;
-        const char *standard = other_values[i].standard;
-        return standard ? json_string(standard) : json_null();
-    }
-    return json_incref(value);
+    const char *text = json_string_value(value);
+    const KeyRow *row = text ? find_row(KEY_OTHER_VALUE, key, text) : NULL;
+    if (!row) return json_incref(value);
+    return row->to ? json_string(row->to) : json_null();
 }
 
 /* ---- reading ---- */
@@ -119,13 +99,11 @@ static int add_entry(HfConfig *c, const char *given, json_t *value, char *error)
 }
 
 static int add_count(HfConfig *c, const char *key, const json_t *object, char *error) {
-    int code = 0;
-    for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
-        if (strcmp(counted[i].key, key) != 0) continue;
-        json_t *count = json_integer((json_int_t)json_object_size(object));
-        code = add_entry(c, counted[i].name, count, error);
-        json_decref(count);
-    }
+    const KeyRow *row = find_row(KEY_COUNTED, key, NULL);
+    if (!row) return 0;
+    json_t *count = json_integer((json_int_t)json_object_size(object));
+    int code = add_entry(c, row->to, count, error);
+    json_decref(count);
     return code;
 }
 
