@@ -67,19 +67,16 @@ static void add_ops(json_t *list) {
 static json_t *section_words(Arena *a, const char *section) {
     json_t *keys = json_packed("[]"), *calls = json_packed("[]"), *values = json_packed("[]");
     const char *prefix = arena_printf(a, "%s.", section);
-    for (int i = 0; i < n_keys; i++)
-        if (!strcmp(key_table[i].section, section) && key_table[i].support != LATER)
-            add_word(keys, key_table[i].key);
+    for (int i = 0; i < n_keys; i++) {
+        const KeyInfo *k = &key_table[i];
+        const char *word, *doc;
+        if (strcmp(k->section, section) != 0) continue;
+        if (k->support != LATER) add_word(keys, k->key);
+        for (int w = 0; (word = key_word(k, w, &doc)); w++) add_word(values, word);
+        if (k->kinds & K_OPS) add_ops(values);
+    }
     for (int g = 0; g < GROUP_COUNT; g++)
         if (!strncmp(group_table[g].keys, prefix, strlen(prefix))) add_calls(calls, (CallGroup)g);
-    const char *word, *doc;
-    for (int k = 0; k < n_keys; k++)
-        for (int i = 0;
-             !strcmp(key_table[k].section, section) && (word = key_word(&key_table[k], i, &doc));
-             i++)
-            add_word(values, word);
-    for (int i = 0; i < n_keys; i++)
-        if (!strcmp(key_table[i].section, section) && (key_table[i].kinds & K_OPS)) add_ops(values);
     return json_packed("{s:o, s:o, s:o}", "keys", keys, "calls", calls, "values", values);
 }
 

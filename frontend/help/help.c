@@ -16,10 +16,7 @@ HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc) {
     return &b->chapters.at[b->chapters.n - 1];
 }
 
-HelpPage *help_page(HelpBook *b, HelpChapter *c, HelpPage page) {
-    vec_push(b->arena, &c->pages, page);
-    return &c->pages.at[c->pages.n - 1];
-}
+void help_page(HelpBook *b, HelpChapter *c, HelpPage page) { vec_push(b->arena, &c->pages, page); }
 
 enum { MOST_NAMES = 60 }; /* of a chapter in the table of contents */
 
@@ -44,10 +41,6 @@ static void put_words(Buf *out, const char *text, size_t indent, size_t column) 
         text += *text != 0;
     }
     if (column) buf_printf(out, "\n");
-}
-
-static void put_block(Buf *out, const char *text, size_t indent) {
-    put_words(out, text, indent, 0);
 }
 
 /* Lines as they are, each behind the indent. */
@@ -78,7 +71,7 @@ static void put_page(Buf *out, const HelpPage *p) {
     buf_printf(out, "%s (%s)\n", p->name, p->kind);
     if (p->form) buf_printf(out, "\n"), put_lines(out, p->form, "    ");
     buf_printf(out, "\n");
-    put_block(out, p->doc, 2);
+    put_words(out, p->doc, 2, 0);
     if (p->more) buf_printf(out, "\n"), put_lines(out, p->more, "  ");
     if (p->rows.n) buf_printf(out, "\n  %s\n", p->list);
     for (uint32_t i = 0; i < p->rows.n; i++) put_row(out, &p->rows.at[i]);

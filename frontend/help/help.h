@@ -54,8 +54,7 @@ typedef struct HelpBook {
 
 /* help.c */
 HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc);
-/* Adds a page; it stays where it is until the next one is added to the chapter. */
-HelpPage *help_page(HelpBook *b, HelpChapter *c, HelpPage page);
+void help_page(HelpBook *b, HelpChapter *c, HelpPage page);
 /* The chapters with the names of their pages. */
 void help_contents(const HelpBook *b, Buf *out);
 /* The pages of a topic: a chapter, pages of that name, or pages with a row of that name. false:

@@ -7,34 +7,6 @@
 
 #include "syntax.h"
 
-static const struct {
-    const char *name, *form, *doc, *more;
-    ExampleKind where;
-    const char *example;
-} topics[] = {
-#define TOPIC(name, form, doc, more, where, example)                                               \
-    {name, form, doc, more, EXAMPLE_##where, example},
-#include "topics.def"
-};
-
-static const struct {
-    const char *name, *doc, *example;
-} attributes[] = {
-#define ATTRIBUTE(name, doc, example) {"@" #name, doc, example},
-#include "attributes.def"
-};
-
-static const struct {
-    const char *section, *key, *text;
-} key_examples[] = {
-#define SECTION(name, doc)
-#define KEY(section, key, kinds, standard, least, support, doc)
-#define WORDS(section, key, name)
-#define VALUE(section, key, name, doc)
-#define EXAMPLE(section, key, text) {#section, #key, text},
-#include "vocabulary.def"
-};
-
 static const char *with_support(Arena *a, const char *doc, Support s) {
     return s == HERE ? doc
                      : arena_printf(a, "%s (%s)", doc,
@@ -46,29 +18,31 @@ static const char *with_support(Arena *a, const char *doc, Support s) {
 
 static void add_topics(HelpBook *b) {
     HelpChapter *c = help_chapter(b, "language", "what a model file consists of");
-    for (size_t i = 0; i < ARRAY_LEN(topics); i++)
-        help_page(b, c,
-                  (HelpPage){.name = topics[i].name,
-                             .kind = "the language",
-                             .form = topics[i].form,
-                             .doc = topics[i].doc,
-                             .more = topics[i].more,
-                             .example = topics[i].example,
-                             .where = topics[i].where});
+#define TOPIC(topic, written, line, lines, place, text)                                            \
+    help_page(b, c,                                                                                \
+              (HelpPage){.name = topic,                                                            \
+                         .kind = "the language",                                                   \
+                         .form = written,                                                          \
+                         .doc = line,                                                              \
+                         .more = lines,                                                            \
+                         .example = text,                                                          \
+                         .where = EXAMPLE_##place});
+#include "topics.def"
 }
 
 static void add_attributes(HelpBook *b) {
     HelpChapter *c =
         help_chapter(b, "attributes", "marks of parameters, after their initial value");
-    for (size_t i = 0; i < ARRAY_LEN(attributes); i++)
-        help_page(b, c,
-                  (HelpPage){.name = attributes[i].name,
-                             .alias = attributes[i].name + 1,
-                             .kind = "attribute",
-                             .doc = attributes[i].doc,
-                             .more = "On a field of a module it holds for every parameter below.\n",
-                             .example = attributes[i].example,
-                             .where = EXAMPLE_MEMBER});
+#define ATTRIBUTE(word, line, text)                                                                \
+    help_page(b, c,                                                                                \
+              (HelpPage){.name = "@" #word,                                                        \
+                         .alias = #word,                                                           \
+                         .kind = "attribute",                                                      \
+                         .doc = line,                                                              \
+                         .more = "On a field of a module it holds for every parameter below.\n",   \
+                         .example = text,                                                          \
+                         .where = EXAMPLE_MEMBER});
+#include "attributes.def"
 }
 
 /* ---- the prelude ---- */
@@ -103,10 +77,8 @@ static void add_module(HelpBook *b, HelpChapter *c, const Node *module) {
     }
     buf_printf(&form, ")");
     buf_printf(&example, ")");
-    page.form = arena_strndup(a, form.at, form.n);
-    page.example = arena_strndup(a, example.at, example.n);
-    buf_free(&form);
-    buf_free(&example);
+    page.form = buf_text(a, &form);
+    page.example = buf_text(a, &example);
     help_page(b, c, page);
 }
 
@@ -127,22 +99,21 @@ static bool is_of_train(const CallInfo *c) {
     return !strncmp(c->example, "loss = ", 7) || !strncmp(c->example, "metric = ", 9);
 }
 
+/* key: of the section, or the section itself. */
+static ExampleKind where_in(const char *key) {
+    return !strncmp(key, "data", 4)          ? EXAMPLE_DATA
+           : !strncmp(key, "train", 5)       ? EXAMPLE_TRAIN
+           : !strncmp(key, "checkpoint", 10) ? EXAMPLE_CHECKPOINT
+                                             : EXAMPLE_SHARD;
+}
+
 static ExampleKind where_of(const CallInfo *c) {
     switch (c->group) {
     case GROUP_FUNCTION: return is_of_train(c) ? EXAMPLE_TRAIN : EXAMPLE_STATEMENT;
     case GROUP_NUMBER: return EXAMPLE_CONFIG;
     case GROUP_INIT: return EXAMPLE_MEMBER;
-    case GROUP_SOURCE: return EXAMPLE_DATA;
-    case GROUP_OPTIMIZER:
-    case GROUP_SCHEDULE:
-    case GROUP_DIRECTIVE:
-    case GROUP_PRECISION: return EXAMPLE_TRAIN;
-    case GROUP_PLACEMENT:
-    case GROUP_SCALE:
-    case GROUP_UNIT: return EXAMPLE_SHARD;
-    case GROUP_COUNT: break;
+    default: return where_in(group_table[c->group].keys);
     }
-    BUG("call of group %d", c->group);
 }
 
 static void add_call(HelpBook *b, HelpChapter *chapter, const CallInfo *c) {
@@ -176,27 +147,18 @@ static void add_group(HelpBook *b, CallGroup g) {
 
 /* ---- sections ---- */
 
-static const char *key_example(const KeyInfo *k) {
-    for (size_t i = 0; i < ARRAY_LEN(key_examples); i++)
-        if (!strcmp(key_examples[i].section, k->section) && !strcmp(key_examples[i].key, k->key))
-            return key_examples[i].text;
-    return NULL;
-}
-
 /* In lines that are short enough for any indent. */
 static const char *op_list(Arena *a) {
     const char *names[OP_COUNT];
     size_t n = op_choices(names, OP_COUNT), column = 0;
     Buf out = {0};
+    buf_printf(&out, "The ops are (`fsdpc help op.NAME` says what each computes):\n");
     for (size_t i = 0; i < n; i++) {
         bool fits = column + strlen(names[i]) < 92;
         buf_printf(&out, "%s%s", !i ? "" : fits ? " " : "\n", names[i]);
         column = (fits ? column : 0) + strlen(names[i]) + 1;
     }
-    const char *text =
-        arena_printf(a, "The ops are (`fsdpc help op.NAME` says what each computes):\n%s", out.at);
-    buf_free(&out);
-    return text;
+    return buf_text(a, &out);
 }
 
 static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
@@ -211,12 +173,8 @@ static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
                      .more = (k->kinds & K_OPS) ? op_list(a) : NULL,
                      .list = "values",
                      .standard = k->standard,
-                     .example = key_example(k)};
-    if (page.example)
-        page.where = !strcmp(k->section, "data")         ? EXAMPLE_DATA
-                     : !strcmp(k->section, "train")      ? EXAMPLE_TRAIN
-                     : !strcmp(k->section, "checkpoint") ? EXAMPLE_CHECKPOINT
-                                                         : EXAMPLE_SHARD;
+                     .example = k->example,
+                     .where = k->example ? where_in(k->section) : EXAMPLE_NONE};
     const char *word, *doc;
     for (int i = 0; (word = key_word(k, i, &doc)); i++) {
         HelpRow row = {word, NULL, NULL, doc};

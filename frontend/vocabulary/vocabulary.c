@@ -6,10 +6,9 @@
 
 const SectionInfo section_table[] = {
 #define SECTION(name, doc) {#name, doc},
-#define KEY(section, key, kinds, standard, least, support, doc)
+#define KEY(section, key, kinds, standard, least, support, doc, example)
 #define WORDS(section, key, name)
 #define VALUE(section, key, name, doc)
-#define EXAMPLE(section, key, text)
 #include "vocabulary.def"
 #undef SECTION
 #undef KEY
@@ -17,8 +16,8 @@ const SectionInfo section_table[] = {
 
 const KeyInfo key_table[] = {
 #define SECTION(name, doc)
-#define KEY(section, key, kinds, standard, least, support, doc)                                    \
-    {#section, #key, kinds, standard, least, support, doc},
+#define KEY(section, key, kinds, standard, least, support, doc, example)                           \
+    {#section, #key, kinds, standard, least, support, doc, example},
 #include "vocabulary.def"
 #undef KEY
 #undef WORDS
@@ -31,7 +30,7 @@ static const struct {
     const Words *words;
     const char *name, *doc;
 } value_table[] = {
-#define KEY(section, key, kinds, standard, least, support, doc)
+#define KEY(section, key, kinds, standard, least, support, doc, example)
 #define WORDS(section, key, name) {#section, #key, &words_##name, NULL, NULL},
 #define VALUE(section, key, name, doc) {#section, #key, NULL, name, doc},
 #include "vocabulary.def"

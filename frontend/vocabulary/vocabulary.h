@@ -108,7 +108,7 @@ typedef struct KeyInfo {
     const char *standard; /* default as source text, or NULL */
     double least;
     Support support;
-    const char *doc;
+    const char *doc, *example;
 } KeyInfo;
 
 extern const SectionInfo section_table[];
