@@ -97,7 +97,6 @@ static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const 
 enum {
 #define ATTRIBUTE(name, doc, example) ATTRIBUTE_##name,
 #include "attributes.def"
-#undef ATTRIBUTE
 };
 
 static bool has_attribute(const ParamSlot *p, int which) { return p->attributes >> which & 1; }
@@ -107,7 +106,6 @@ static uint32_t field_attributes(Scope *s, const Node *field) {
 #define ATTRIBUTE(name, doc, example) #name,
 #include "attributes.def"
     };
-#undef ATTRIBUTE
     uint32_t attributes = s->self->attributes;
     const Node *list = field->kids[3];
     for (uint32_t i = 0; i < list->n; i++) {

@@ -53,7 +53,6 @@ static json_t *attributes(void) {
     json_t *list = json_packed("[]");
 #define ATTRIBUTE(name, doc, example) add_word(list, #name);
 #include "attributes.def"
-#undef ATTRIBUTE
     return list;
 }
 

@@ -1,10 +1,10 @@
 /* Functions of tensors that a method can call.
  *
- * Their names, arguments and defaults are rows of builtins.def. A function that is a single op
- * needs only its row: the tensors among its arguments are the operands, the other arguments the
- * attributes of the same name. Functions that are more than that have code here or in the other
- * files of the room: their attributes depend on shapes, they do nothing outside training, or their
- * result is not a single tensor.
+ * Their names, arguments and defaults are rows of builtins.def, which say what runs them. A
+ * function that is a single op needs only its row: the tensors among its arguments are the
+ * operands, the other arguments the attributes of the same name. Functions that are more than that
+ * have code here or in the other files of the room: their attributes depend on shapes, they do
+ * nothing outside training, or their result is not a single tensor.
  */
 #include <stddef.h>
 #include <string.h>
@@ -188,45 +188,11 @@ static ExprValue run_clamp(const BuiltinCall *c) {
 }
 
 ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
-    static ExprValue (*const by_hand[CALL_COUNT])(const BuiltinCall *) = {
-        [CALL_FUNCTION_gather] = run_gather,
-        [CALL_FUNCTION_dropout] = run_dropout,
-        [CALL_FUNCTION_mean] = run_reduction,
-        [CALL_FUNCTION_iota] = run_iota,
-        [CALL_FUNCTION_sum] = run_reduction,
-        [CALL_FUNCTION_max] = run_extreme,
-        [CALL_FUNCTION_min] = run_extreme,
-        [CALL_FUNCTION_clamp] = run_clamp,
-        [CALL_FUNCTION_cumsum] = run_cumsum,
-        [CALL_FUNCTION_rope] = run_rope,
-        [CALL_FUNCTION_where] = run_map,
-        [CALL_FUNCTION_exp] = run_map,
-        [CALL_FUNCTION_log] = run_map,
-        [CALL_FUNCTION_sqrt] = run_map,
-        [CALL_FUNCTION_rsqrt] = run_map,
-        [CALL_FUNCTION_abs] = run_map,
-        [CALL_FUNCTION_floor] = run_map,
-        [CALL_FUNCTION_ceil] = run_map,
-        [CALL_FUNCTION_sin] = run_map,
-        [CALL_FUNCTION_cos] = run_map,
-        [CALL_FUNCTION_attention] = run_attention,
-        [CALL_FUNCTION_split] = run_split,
-        [CALL_FUNCTION_transpose] = run_transpose,
-        [CALL_FUNCTION_concat] = run_concat,
-        [CALL_FUNCTION_stack] = run_stack,
-        [CALL_FUNCTION_expand] = run_expand,
-        [CALL_FUNCTION_matmul] = run_matmul,
-        [CALL_FUNCTION_linear] = run_linear,
-        [CALL_FUNCTION_topk] = run_topk,
-        [CALL_FUNCTION_dispatch] = run_dispatch,
-        [CALL_FUNCTION_combine] = run_combine,
-        [CALL_FUNCTION_aux] = run_aux,
-        [CALL_FUNCTION_cross_entropy] = run_cross_entropy,
-        [CALL_FUNCTION_binary_cross_entropy] = run_binary_cross_entropy,
-        [CALL_FUNCTION_kl] = run_kl,
-        [CALL_FUNCTION_softplus] = run_softplus,
-        [CALL_FUNCTION_load_balance] = run_load_balance,
-        [CALL_FUNCTION_relative_bias] = run_relative_bias,
+    static BuiltinRun *const runs[CALL_COUNT] = {
+#define NO_OP_ALONE NULL
+#define RUN(name, op) run_##name
+#define CALL(group, name, support, op, doc, example) [CALL_##group##_##name] = op,
+#include "builtins.def"
     };
     BuiltinCall c = {.s = s, .info = info, .at = at};
     if (info->support == LATER) {
@@ -235,6 +201,5 @@ ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Sp
         return value_error(at);
     }
     if (!bind_call(s, info, args, at, &c.args)) return value_error(at);
-    ExprValue (*run)(const BuiltinCall *) = by_hand[info - call_table];
-    return run ? run(&c) : run_op(&c);
+    return runs[info - call_table](&c);
 }

@@ -6,21 +6,15 @@
 
 const GroupInfo group_table[GROUP_COUNT] = {
 #define GROUP(group, topic, keys, doc) {topic, keys, doc},
-#define CALL(group, name, support, op, doc, example)
-#define ARG(group, callee, name, type, standard, range, support, doc)
 #include "builtins.def"
-#undef GROUP
-#undef CALL
 };
 
 #define NO_OP_ALONE OP_COUNT
+#define RUN(name, op) op
 const CallInfo call_table[CALL_COUNT] = {
-#define GROUP(group, topic, keys, doc)
 #define CALL(group, name, support, op, doc, example)                                               \
     {GROUP_##group, #name, support, op, doc, example},
 #include "builtins.def"
-#undef CALL
-#undef ARG
 };
 
 /* Types and ranges of the rows: initialisers of a ValueType. */
@@ -58,13 +52,9 @@ const CallInfo call_table[CALL_COUNT] = {
 #define FROM_BELOW(x, y) .least = x, .most = y, .below = true
 
 const ArgumentInfo argument_table[] = {
-#define CALL(group, name, support, op, doc, example)
 #define ARG(group, callee, name, type, standard, range, support, doc)                              \
     {CALL_##group##_##callee, #name, {type, range}, standard, support, doc},
 #include "builtins.def"
-#undef GROUP
-#undef CALL
-#undef ARG
 };
 const int n_arguments = ARRAY_LEN(argument_table);
 

@@ -49,22 +49,14 @@ typedef enum Support { HERE, DEFAULT_ONLY, LATER } Support;
 
 typedef enum CallGroup {
 #define GROUP(group, topic, keys, doc) GROUP_##group,
-#define CALL(group, name, support, op, doc, example)
-#define ARG(group, callee, name, type, standard, range, support, doc)
 #include "builtins.def"
-#undef GROUP
-#undef CALL
     GROUP_COUNT
 } CallGroup;
 
 /* CALL_FUNCTION_relu, .. */
 typedef enum CallId {
-#define GROUP(group, topic, keys, doc)
 #define CALL(group, name, support, op, doc, example) CALL_##group##_##name,
 #include "builtins.def"
-#undef GROUP
-#undef CALL
-#undef ARG
     CALL_COUNT
 } CallId;
 
