@@ -224,8 +224,7 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
                       e->kind == NODE_REF ? "set `%s` to true or false"
                                           : "write a comparison, such as `%s != 0`",
                       node_text(s->model->arena, e));
-        method_emit(s, &d);
-        return false;
+        return method_emit(s, &d);
     }
     *out = v.boolean;
     return true;

@@ -35,8 +35,7 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
                              value_text(e->model->arena, &v));
             if (cause) diag_note(&d, cause->span, "it is the value of `%s`", cause->name);
             if (cause) cause->blamed = true;
-            method_emit(s, &d);
-            return false;
+            return method_emit(s, &d);
         }
         if (__builtin_mul_overflow(elements, dims[i], &elements) || elements > MOST_ELEMENTS)
             return method_report(s, E_parameter_shape, shape->span, NULL,

@@ -100,8 +100,7 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
         Diag d = method_error(outer, E_shape, at, "`%s` must be a tensor %s, but it is %s",
                               param->text, node_text(s->model->arena, shape), value_kind_name(v));
         diag_note(&d, param->span, "declared here");
-        method_emit(outer, &d);
-        return false;
+        return method_emit(outer, &d);
     }
     for (uint32_t i = 0; fits && i < shape->n; i++) {
         ExprValue want;
@@ -125,8 +124,7 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
     Diag d = method_error(outer, E_shape, at, "`%s` must be %s, but it is %s%s", param->text,
                           wanted, got, sizes_suffix(s, wanted, got));
     diag_note(&d, param->span, "declared here");
-    method_emit(outer, &d);
-    return false;
+    return method_emit(outer, &d);
 }
 
 /* The caller's name for axis k of v, which the method calls `name`. If it has none, the method's

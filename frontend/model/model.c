@@ -133,13 +133,14 @@ void model_set_key(Model *m, const char *section, const char *key, Span at, cons
     s->order = ++m->next_order;
 }
 
-void setting_error(Model *m, const KeyValue *s, const char *format, ...) {
+bool setting_error(Model *m, const KeyValue *s, const char *format, ...) {
     va_list args;
     Span at = s->value.span.file ? s->value.span : s->span;
     va_start(args, format);
     Diag d = diag_vat(m->ds, E_contradiction, at, format, args);
     va_end(args);
     diag_emit(&d);
+    return false;
 }
 
 /* Warns about a setting that was given and changes nothing, because the user meant something by

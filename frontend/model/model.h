@@ -321,7 +321,8 @@ const char *known_names(Arena *a, const char *word, const char *const *names, si
 void suggest_nearest(Diag *d, const char *word, const char *const *names, size_t n);
 /* "supported: sgd, adam": together with unsupported_error. */
 void suggest_supported(Diag *d, const char *const *names, size_t n);
-void setting_error(Model *m, const KeyValue *s, const char *format, ...)
+/* Always false. */
+bool setting_error(Model *m, const KeyValue *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Warns about a setting that was given and changes nothing. */
 void warn_idle(Model *m, const char *section, const char *key, const char *why);
@@ -344,7 +345,7 @@ void method_names(const Scope *s, StringList *names);
 /* report.c: errors inside methods: the error at `at`, notes for the calls that led there. */
 Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void method_emit(Scope *s, Diag *d);
+bool method_emit(Scope *s, Diag *d); /* always false */
 /* Both, with help, which is no format (NULL: none); always false. */
 bool method_report(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

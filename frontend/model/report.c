@@ -61,7 +61,7 @@ bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v) {
     return true;
 }
 
-void method_emit(Scope *s, Diag *d) {
+bool method_emit(Scope *s, Diag *d) {
     Elaboration *e = s->elaboration;
     if (!e) point_at_maker(s, d);
     if (e && e->frames.n) {
@@ -73,6 +73,7 @@ void method_emit(Scope *s, Diag *d) {
             diag_note(d, e->frames.at[i - 1].at, "in %s, called here", e->frames.at[i - 1].method);
     }
     diag_emit(d);
+    return false;
 }
 
 bool has_word(const char *text, const char *word) {

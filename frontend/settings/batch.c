@@ -17,10 +17,9 @@
 static bool read_text(Elaboration *e, const KeyValue *s, const ExprValue *v, DataSource *out) {
     out->from = value_number(call_argument(v, "from"));
     out->to = value_number(call_argument(v, "to"));
-    if (out->from < out->to) return true;
-    setting_error(e->model, s, "from = %g and to = %g must satisfy 0 <= from < to <= 1", out->from,
-                  out->to);
-    return false;
+    return out->from < out->to ||
+           setting_error(e->model, s, "from = %g and to = %g must satisfy 0 <= from < to <= 1",
+                         out->from, out->to);
 }
 
 /* x = [784] is a field of real numbers, y = 10 one of classes. */
@@ -31,12 +30,10 @@ static bool read_synthetic(Elaboration *e, const KeyValue *s, const ExprValue *v
         int64_t dim[MAX_RANK] = {out->samples};
         uint32_t n = shape->kind == VALUE_LIST ? shape->n_items : 0;
         if (shape->kind == VALUE_INT) f.classes = shape->integer;
-        if (n >= MAX_RANK) {
-            setting_error(e->model, s,
-                          "field %s has %u axes; at most %d are allowed besides the batch axis",
-                          f.name, n, MAX_RANK - 1);
-            return false;
-        }
+        if (n >= MAX_RANK)
+            return setting_error(
+                e->model, s, "field %s has %u axes; at most %d are allowed besides the batch axis",
+                f.name, n, MAX_RANK - 1);
         for (uint32_t k = 0; k < n; k++) dim[k + 1] = shape->items[k].value->integer;
         f.type = type_of(f.classes ? DT_I32 : DT_F32, (int)n + 1, dim);
         vec_push(e->kept, &out->fields, f);
@@ -73,11 +70,9 @@ static bool read_denoising(Elaboration *e, const KeyValue *s, DataSource *out) {
     const ExprValue *v = &s->value, *inner = call_argument(v, "source");
     int kind = word_find(&words_SourceKind, inner->text);
     out->denoising = (Corruption)word_find(&words_Corruption, v->text);
-    if (kind < 0 || source_has_fields((SourceKind)kind)) {
-        setting_error(e->model, s, "`%s` takes a source of tokens: text, tokens, synthetic_tokens",
-                      v->text);
-        return false;
-    }
+    if (kind < 0 || source_has_fields((SourceKind)kind))
+        return setting_error(
+            e->model, s, "`%s` takes a source of tokens: text, tokens, synthetic_tokens", v->text);
     out->rate = value_number(call_argument(v, "rate"));
     out->draw = (uint64_t)call_argument(v, "seed")->integer;
     if (out->denoising == CORRUPTION_SPANS) {
@@ -137,12 +132,12 @@ static bool size_denoising(Elaboration *e, const KeyValue *setting, int64_t leng
     d->spans = n.spans;
     *target = n.target;
     if (n.source != length)
-        setting_error(e->model, setting, "span_corruption needs samples of more than %lld tokens",
-                      (long long)length);
-    else if (n.spans > d->mask + 1)
-        setting_error(e->model, setting, "mark = %lld leaves too few ids for %lld spans",
-                      (long long)d->mask, (long long)n.spans);
-    return n.source == length && n.spans <= d->mask + 1;
+        return setting_error(e->model, setting,
+                             "span_corruption needs samples of more than %lld tokens",
+                             (long long)length);
+    return n.spans <= d->mask + 1 ||
+           setting_error(e->model, setting, "mark = %lld leaves too few ids for %lld spans",
+                         (long long)d->mask, (long long)n.spans);
 }
 
 static bool declare_denoising(Elaboration *e, const Type *type, uint64_t *staging) {
@@ -224,11 +219,9 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
                     (long long)s->batch, (long long)types[0].dim[0]);
     for (uint32_t i = 0; i < s->train.fields.n; i++) {
         types[i].dim[0] = s->local_batch;
-        if (!is_small(&types[i])) {
-            setting_error(e->model, train, "a batch of %s is too large",
-                          s->train.fields.at[i].name);
-            return false;
-        }
+        if (!is_small(&types[i]))
+            return setting_error(e->model, train, "a batch of %s is too large",
+                                 s->train.fields.at[i].name);
         add_field(e, s->train.fields.at[i].name, &types[i], staging);
     }
     return true;
@@ -247,10 +240,8 @@ static bool check_validation(Elaboration *e) {
         if (!size_denoising(e, setting, s->length, &s->val, &target)) return false;
         wanted = e->graph->fields.at[e->graph->fields.n - 1].type.dim[1];
     }
-    if (!alike || target != wanted) {
-        setting_error(e->model, setting, "data.val must give the same fields as data.train");
-        return false;
-    }
+    if (!alike || target != wanted)
+        return setting_error(e->model, setting, "data.val must give the same fields as data.train");
     if (!source_has_fields(given.kind)) return true;
     Type *types = arena_array(e->model->arena, Type, given.fields.n + 1);
     if (!open_arrays(e, setting, &given, types)) return false;
@@ -260,24 +251,19 @@ static bool check_validation(Elaboration *e) {
         const Field *f = &e->graph->fields.at[i];
         uint32_t k = 0;
         while (k < given.fields.n && strcmp(given.fields.at[k].name, f->name)) k++;
-        if (k < given.fields.n) types[k].dim[0] = f->type.dim[0];
-        if (k == given.fields.n || !type_equal(&types[k], &f->type)) {
-            Arena *arena = e->model->arena;
-            const char *want = type_text(arena, &f->type);
-            if (k == given.fields.n)
-                setting_error(e->model, setting, "data.val lacks field `%s`, which data.train has",
-                              f->name);
-            else
-                setting_error(e->model, setting,
-                              "data.val gives field `%s` as %s per batch, but data.train as %s",
-                              f->name, type_text(arena, &types[k]), want);
-            return false;
-        }
+        if (k == given.fields.n)
+            return setting_error(e->model, setting,
+                                 "data.val lacks field `%s`, which data.train has", f->name);
+        types[k].dim[0] = f->type.dim[0];
+        if (!type_equal(&types[k], &f->type))
+            return setting_error(e->model, setting,
+                                 "data.val gives field `%s` as %s per batch, but data.train as %s",
+                                 f->name, type_text(e->model->arena, &types[k]),
+                                 type_text(e->model->arena, &f->type));
         vec_push(e->kept, &s->val.fields, given.fields.at[k]);
     }
-    if (given.fields.n == e->graph->fields.n) return true;
-    setting_error(e->model, setting, "data.val gives fields that data.train does not have");
-    return false;
+    return given.fields.n == e->graph->fields.n ||
+           setting_error(e->model, setting, "data.val gives fields that data.train does not have");
 }
 
 bool declare_fields(Elaboration *e) {

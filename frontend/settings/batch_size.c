@@ -58,14 +58,13 @@ void resolve_batch(Model *m, Policy *p, RunSettings *s) {
                       1 << 20);
         share = s->ranks;
     }
-    if (!s->batch && m->options->to_plan && batch->value.kind != VALUE_ERROR) {
-        Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.batch is needed");
-        diag_help(
-            &d,
-            "set the number of samples per step over all ranks, for example -s train.batch=%lld",
-            (long long)share * 8);
-        diag_emit(&d);
-    }
+    if (!s->batch && m->options->to_plan && batch->value.kind != VALUE_ERROR)
+        diag_report(m->ds, E_missing_setting, (Span){0},
+                    arena_printf(m->arena,
+                                 "set the number of samples per step over all ranks, for example "
+                                 "-s train.batch=%lld",
+                                 (long long)share * 8),
+                    "train.batch is needed");
     if (!s->batch) s->batch = share;
     if (fits && s->batch % share) {
         int64_t below = s->batch / share * share;

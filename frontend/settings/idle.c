@@ -7,14 +7,11 @@
 #include "residency.h"
 #include "rules.h"
 
-static void warn_zero_rate(Model *m, const KeyValue *s) {
-    diag_report(m->ds, W_zero_rate, s->value.span.file ? s->value.span : s->span, NULL,
-                "lr = 0: the weights never change");
-}
-
 void warn_unusual_settings(Model *m, const RunSettings *s) {
-    const KeyValue *optimizer = model_setting(m, "train", "optimizer");
-    if (optimizer->value.kind == VALUE_CALL && s->lr == 0) warn_zero_rate(m, optimizer);
+    const KeyValue *o = model_setting(m, "train", "optimizer");
+    if (o->value.kind == VALUE_CALL && s->lr == 0)
+        diag_report(m->ds, W_zero_rate, o->value.span.file ? o->value.span : o->span, NULL,
+                    "lr = 0: the weights never change");
 }
 
 /* all_reduce = last without a sum over other axes after a sum over those of shards. */

@@ -10,12 +10,6 @@
 #include "rules.h"
 #include "settings.h"
 
-static bool check_key(Model *m, const KeyInfo *k, ExprValue *v, int kinds, const char *what) {
-    ValueType type = {.kinds = kinds, .least = k->least, .most = LARGEST_NUMBER};
-    Scope s = {.model = m, .key = k};
-    return check_value(&s, v, &type, what);
-}
-
 static ExprValue standard_value(Model *m, const KeyInfo *key, const char *text) {
     const Node *e = parse_text(m->ds, 0, text, strlen(text), PARSE_EXPRESSION, 0);
     CHECK(e);
@@ -66,7 +60,9 @@ static bool check_setting(Model *m, KeyValue *s) {
     }
     const char *any;
     bool word = v->kind == VALUE_WORD && value_names(k, &any, 1); /* adamx: none of its words */
-    if (!word && !check_key(m, k, v, k->kinds, what)) return false;
+    ValueType type = {.kinds = k->kinds, .least = k->least, .most = LARGEST_NUMBER};
+    Scope scope = {.model = m, .key = k};
+    if (!word && !check_value(&scope, v, &type, what)) return false;
     return v->kind != VALUE_WORD && v->kind != VALUE_CALL ? true : check_name(m, k, v);
 }
 

@@ -79,11 +79,8 @@ ExprValue emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Sp
         const char *suffix = n > 1 ? sizes_suffix(s, value_shape(s->model->arena, &operands[0]),
                                                   value_shape(s->model->arena, &operands[1]))
                                    : "";
-        Diag d = method_error(s, E_shape, at, "`%s` cannot take %s%s", name, shapes.at, suffix);
-        diag_help(&d, "%s", problem);
-        buf_free(&shapes);
-        method_emit(s, &d);
-        return value_error(at);
+        return method_fail(s, E_shape, at, problem, "`%s` cannot take %s%s", name,
+                           buf_text(arena, &shapes), suffix);
     }
     for (uint32_t i = 0; i < n; i++) ids[i] = tensor_value(s, &operands[i], at);
     set_op_place(s, at);

@@ -23,8 +23,7 @@ static bool mark_axis(Scope *s, const ExprValue *x, const ExprValue *k, bool *ta
                                    (long long)i, value_shape(s->model->arena, x))
                     : method_error(s, E_arguments, k->span, "%s has axes 0 to %d",
                                    value_shape(s->model->arena, x), rank - 1);
-    method_emit(s, &d);
-    return false;
+    return method_emit(s, &d);
 }
 
 static bool mark_axes(Scope *s, const ExprValue *x, const ExprValue *axis, bool *taken) {
