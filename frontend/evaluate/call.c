@@ -102,12 +102,10 @@ static ExprValue call_module(Scope *s, Instance *m, const char *name, const Argu
  * settings.c. */
 static ExprValue word_call(Scope *s, const char *name, const Arguments *args, Span at) {
     ExprValue v = {.kind = VALUE_CALL, .span = at, .text = name};
-    v.items = arena_array(s->model->arena, ExprItem, args->at.n + 1);
     for (uint32_t i = 0; i < args->at.n; i++) {
-        ExprItem item = {args->at.at[i].name, arena_new_of(s->model->arena, ExprValue)};
-        *item.value = args->at.at[i].value;
-        if (item.value->kind == VALUE_ERROR) return value_error(at);
-        v.items[v.n_items++] = item;
+        const Argument *a = &args->at.at[i];
+        if (a->value.kind == VALUE_ERROR) return value_error(at);
+        value_append(s->model->arena, &v, a->name, a->value);
     }
     return v;
 }
@@ -178,12 +176,9 @@ static const CallInfo *find_callee(const Scope *s, const char *name, const Argum
 
 /* [0, 1, .., n - 1] */
 static ExprValue make_range(Scope *s, Span at, const ExprValue *n) {
-    ExprValue list = {.kind = VALUE_LIST, .span = at, .n_items = (uint32_t)n->integer};
-    list.items = arena_array(s->model->arena, ExprItem, list.n_items + 1);
-    for (uint32_t i = 0; i < list.n_items; i++) {
-        list.items[i].value = arena_new_of(s->model->arena, ExprValue);
-        *list.items[i].value = value_int(at, i);
-    }
+    ExprValue list = {.kind = VALUE_LIST, .span = at};
+    for (int64_t i = 0; i < n->integer; i++)
+        value_append(s->model->arena, &list, NULL, value_int(at, i));
     return list;
 }
 

@@ -121,14 +121,12 @@ static NOINLINE ExprValue evaluate_name(Scope *s, const Node *e) {
 
 static NOINLINE ExprValue evaluate_list(Scope *s, const Node *e) {
     ExprValue v = {.kind = VALUE_LIST, .span = e->span, .tuple = e->kind == NODE_TUPLE};
-    v.items = arena_array(s->model->arena, ExprItem, e->n + 1);
     for (uint32_t i = 0; i < e->n; i++) {
         const Node *kid = e->kids[i];
-        ExprItem item = {kid->kind == NODE_NAMED ? kid->text : NULL,
-                         arena_new_of(s->model->arena, ExprValue)};
-        *item.value = evaluate(s, kid->kind == NODE_NAMED ? kid->kids[0] : kid);
-        if (item.value->kind == VALUE_ERROR) return value_error(e->span);
-        v.items[v.n_items++] = item;
+        bool named = kid->kind == NODE_NAMED;
+        ExprValue item = evaluate(s, named ? kid->kids[0] : kid);
+        if (item.kind == VALUE_ERROR) return value_error(e->span);
+        value_append(s->model->arena, &v, named ? kid->text : NULL, item);
     }
     return v;
 }

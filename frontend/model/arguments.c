@@ -25,28 +25,6 @@ typedef struct CallBinding {
 
 /* ---- values ---- */
 
-static int kind_mask(const ExprValue *v) {
-    switch (v->kind) {
-    case VALUE_ERROR: return 0;
-    case VALUE_NONE: return K_NONE;
-    case VALUE_BOOL: return K_BOOL;
-    case VALUE_INT: return K_INT | K_REAL;
-    case VALUE_BYTES: return K_BYTES;
-    case VALUE_REAL: return K_REAL;
-    case VALUE_TEXT: return K_TEXT;
-    case VALUE_WORD: return K_WORD;
-    case VALUE_CALL: return K_CALL;
-    case VALUE_LIST: return K_LIST;
-    case VALUE_TENSOR:
-    case VALUE_PARAM: return K_TENSOR;
-    case VALUE_TERM: return K_TERM;
-    case VALUE_LOSS: return K_TERM;
-    case VALUE_MODULE:
-    case VALUE_ARRAY: return 0;
-    }
-    return 0;
-}
-
 static bool is_below(const ExprValue *v, const ValueType *t) {
     double x = value_number(v);
     return t->above ? !(x > t->least) : !(x >= t->least);
@@ -60,7 +38,7 @@ static bool is_over(const ExprValue *v, const ValueType *t) {
 /* Whether check_value has nothing to do, as for tensors and most numbers: then the text of its
  * messages need not be made. */
 static bool fits_at_once(const ExprValue *v, const ValueType *t) {
-    if (!(kind_mask(v) & t->kinds)) return false;
+    if (!(value_takers(v) & t->kinds)) return false;
     if (value_is_number(v))
         return (v->kind != VALUE_REAL || (t->kinds & K_REAL)) && !is_below(v, t) && !is_over(v, t);
     return value_is_tensor(v);
@@ -75,8 +53,7 @@ static bool check_range(Scope *s, const ExprValue *v, const ValueType *t, const 
                            value_text(s->model->arena, v))
             : method_error(s, E_value_range, v->span, "%s must be %s %.15g, not %s", what,
                            t->below ? "below" : "at most", t->most, value_text(s->model->arena, v));
-    method_emit(s, &d);
-    return false;
+    return method_emit(s, &d);
 }
 
 static bool check_word(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {
@@ -109,8 +86,7 @@ static bool report_kind(Scope *s, const ExprValue *v, const ValueType *t, const 
         diag_help(&d, "write the name without quotes: %s", v->text);
     else if (s->key && (t->kinds & (K_LIST | K_CALL)))
         diag_help(&d, "`fsdpc help %s.%s` has an example", s->key->section, s->key->key);
-    method_emit(s, &d);
-    return false;
+    return method_emit(s, &d);
 }
 
 bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what) {
@@ -118,7 +94,7 @@ bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what) {
     if ((t->kinds & K_INT) && !(t->kinds & K_REAL) && v->kind == VALUE_REAL &&
         value_integral(v, &i))
         *v = value_int(v->span, i);
-    if (!(kind_mask(v) & t->kinds)) return report_kind(s, v, t, what);
+    if (!(value_takers(v) & t->kinds)) return report_kind(s, v, t, what);
     if (value_is_number(v)) return check_range(s, v, t, what);
     if (v->kind == VALUE_WORD) return check_word(s, v, t, what);
     if (v->kind != VALUE_LIST || !t->items) return true;
@@ -139,7 +115,6 @@ bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what) {
 
 /* The value of a default: a constant, or one of the words of its type. */
 static ExprValue default_value(Scope *s, const Node *e) {
-    Arena *arena = s->model->ds->arena;
     ExprValue v = {.span = e->span};
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
@@ -154,11 +129,8 @@ static ExprValue default_value(Scope *s, const Node *e) {
     case NODE_LIST:
         v.kind = VALUE_LIST;
         v.tuple = e->kind == NODE_TUPLE;
-        v.items = arena_array(arena, ExprItem, e->n + 1);
-        for (; v.n_items < e->n; v.n_items++) {
-            v.items[v.n_items].value = arena_new_of(arena, ExprValue);
-            *v.items[v.n_items].value = default_value(s, e->kids[v.n_items]);
-        }
+        for (uint32_t i = 0; i < e->n; i++)
+            value_append(s->model->ds->arena, &v, NULL, default_value(s, e->kids[i]));
         return v;
     default: BUG("node kind %d as a default", e->kind);
     }
@@ -279,14 +251,9 @@ static void assign_arguments(CallBinding *b, const Arguments *args) {
 
 /* All arguments without a name as one list. */
 static ExprValue list_of(CallBinding *b, const Arguments *args) {
-    Arena *arena = b->s->model->arena;
     ExprValue v = {.kind = VALUE_LIST, .span = b->at};
-    v.items = arena_array(arena, ExprItem, args->at.n + 1);
-    for (uint32_t i = 0; i < args->at.n; i++) {
-        if (args->at.at[i].name) continue;
-        v.items[v.n_items].value = arena_new_of(arena, ExprValue);
-        *v.items[v.n_items++].value = args->at.at[i].value;
-    }
+    for (uint32_t i = 0; i < args->at.n; i++)
+        if (!args->at.at[i].name) value_append(b->s->model->arena, &v, NULL, args->at.at[i].value);
     return v;
 }
 
@@ -307,30 +274,26 @@ static bool check_given(CallBinding *b, const ArgumentInfo *row, ExprValue *v) {
     Diag d = unsupported_error(b->s->model, v->span, "`%s` of `%s`%s%s", row->name, callee,
                                row->support == LATER ? "" : " = ",
                                row->support == LATER ? "" : value_text(arena, v));
-    method_emit(b->s, &d);
-    return false;
+    return method_emit(b->s, &d);
 }
 
 static void fill_call(CallBinding *b, const Arguments *args, ExprValue *call) {
-    Arena *arena = b->s->model->arena;
-    call->items = arena_array(arena, ExprItem, b->n + 1);
     for (uint32_t k = 0; k < b->n; k++) {
         const ArgumentInfo *row = &b->row[k];
-        ExprValue *v = arena_new_of(arena, ExprValue);
+        ExprValue v = {0};
         if (!b->given[k] && !row->standard) {
             Diag d = binding_error(b, b->at, "`%s` needs `%s`", b->callee->name, row->name);
             method_emit(b->s, &d);
             continue;
         }
         bool many = row->type.kinds & K_MANY;
-        if (b->given[k]) *v = many ? list_of(b, args) : b->given[k]->value;
-        bool none = b->given[k] && v->kind == VALUE_NONE && row->standard; /* takes the default */
-        if (b->given[k] && !none) {
-            b->right &= check_given(b, row, v);
-        } else {
-            *v = default_of(b->s, row);
-        }
-        call->items[call->n_items++] = (ExprItem){row->name, v};
+        if (b->given[k]) v = many ? list_of(b, args) : b->given[k]->value;
+        bool none = v.kind == VALUE_NONE && row->standard; /* takes the default */
+        if (b->given[k] && !none)
+            b->right &= check_given(b, row, &v);
+        else
+            v = default_of(b->s, row);
+        value_append(b->s->model->arena, call, row->name, v);
     }
 }
 
@@ -340,7 +303,6 @@ static void fill_named(CallBinding *b, const Arguments *args, ExprValue *call) {
     Arena *arena = b->s->model->arena;
     const ArgumentInfo *own = &b->row[b->n - 1];
     Arguments fixed = {0};
-    call->items = arena_array(arena, ExprItem, args->at.n + b->n);
     for (uint32_t i = 0; i < args->at.n; i++) {
         const Argument *a = &args->at.at[i];
         uint32_t k = 0;
@@ -349,8 +311,7 @@ static void fill_named(CallBinding *b, const Arguments *args, ExprValue *call) {
             vec_push(arena, &fixed.at, *a);
             continue;
         }
-        ExprValue *v = arena_new_of(arena, ExprValue);
-        *v = a->value;
+        ExprValue v = a->value;
         bool twice = a->name && value_item(call, a->name);
         if (!a->name || twice) {
             Diag d = twice ? binding_error(b, a->node->span, "`%s` of `%s` is given twice", a->name,
@@ -359,22 +320,20 @@ static void fill_named(CallBinding *b, const Arguments *args, ExprValue *call) {
                                            b->callee->name);
             diag_help(&d, "for example %s", b->callee->example);
             method_emit(b->s, &d);
-        } else if (!check_value(b->s, v, &own->type,
+        } else if (!check_value(b->s, &v, &own->type,
                                 arena_printf(arena, "`%s` of `%s`", a->name, b->callee->name))) {
             b->right = false;
         }
-        call->items[call->n_items++] = (ExprItem){a->name, v};
+        value_append(arena, call, a->name, v);
     }
     if (!call->n_items) {
         Diag d = binding_error(b, b->at, "`%s` needs at least one %s", b->callee->name, own->name);
         diag_help(&d, "for example %s", b->callee->example);
         method_emit(b->s, &d);
     }
-    ExprValue rest = {0};
     b->n--;
     assign_arguments(b, &fixed);
-    if (b->right) fill_call(b, &fixed, &rest);
-    for (uint32_t k = 0; k < rest.n_items; k++) call->items[call->n_items++] = rest.items[k];
+    if (b->right) fill_call(b, &fixed, call);
 }
 
 bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ExprValue *out) {

@@ -28,27 +28,43 @@ ExprValue value_word(Span at, const char *text) {
 const char loss_help[] = "it is a mean over the batch, which can be added to others and multiplied "
                          "by numbers; `each = true` gives the loss of each target";
 
-const char *value_kind_name(const ExprValue *v) {
-    switch (v->kind) {
-    case VALUE_ERROR: return "an error";
-    case VALUE_NONE: return "none";
-    case VALUE_BOOL: return "a boolean";
-    case VALUE_INT: return "an integer";
-    case VALUE_BYTES: return "a number of bytes";
-    case VALUE_REAL: return "a number";
-    case VALUE_TEXT: return "a string";
-    case VALUE_WORD: return "a name";
-    case VALUE_CALL: return "a call";
-    case VALUE_LIST: return v->tuple ? "a tuple" : "a list";
-    case VALUE_TENSOR: return "a tensor";
-    case VALUE_PARAM: return "a parameter";
-    case VALUE_LOSS: return "a loss or metric";
-    case VALUE_TERM: return "a mean or sum over the batch";
-    case VALUE_MODULE: return "a module";
-    case VALUE_ARRAY: return "an array of modules";
+void value_append(Arena *a, ExprValue *list, const char *name, ExprValue item) {
+    uint32_t n = list->n_items;
+    if (!(n & (n - 1))) { /* as many as there is room for */
+        ExprItem *items = arena_array(a, ExprItem, n ? 2 * n : 1);
+        if (n) memcpy(items, list->items, n * sizeof *items);
+        list->items = items;
     }
-    return "a value";
+    list->items[list->n_items++] = (ExprItem){name, arena_copy(a, &item, sizeof item)};
 }
+
+static const struct {
+    const char *name;
+    int takers; /* what takes it: K_* */
+} kinds[] = {
+    [VALUE_ERROR] = {"an error", 0},
+    [VALUE_NONE] = {"none", K_NONE},
+    [VALUE_BOOL] = {"a boolean", K_BOOL},
+    [VALUE_INT] = {"an integer", K_INT | K_REAL},
+    [VALUE_BYTES] = {"a number of bytes", K_BYTES},
+    [VALUE_REAL] = {"a number", K_REAL},
+    [VALUE_TEXT] = {"a string", K_TEXT},
+    [VALUE_WORD] = {"a name", K_WORD},
+    [VALUE_CALL] = {"a call", K_CALL},
+    [VALUE_LIST] = {"a list", K_LIST},
+    [VALUE_TENSOR] = {"a tensor", K_TENSOR},
+    [VALUE_PARAM] = {"a parameter", K_TENSOR},
+    [VALUE_LOSS] = {"a loss or metric", K_TERM},
+    [VALUE_TERM] = {"a mean or sum over the batch", K_TERM},
+    [VALUE_MODULE] = {"a module", 0},
+    [VALUE_ARRAY] = {"an array of modules", 0},
+};
+
+const char *value_kind_name(const ExprValue *v) {
+    return v->kind == VALUE_LIST && v->tuple ? "a tuple" : kinds[v->kind].name;
+}
+
+int value_takers(const ExprValue *v) { return kinds[v->kind].takers; }
 
 bool value_is_number(const ExprValue *v) { return v->kind == VALUE_INT || v->kind == VALUE_REAL; }
 
@@ -107,16 +123,10 @@ static void write_value(Buf *out, const ExprValue *v) {
     }
 }
 
-static const char *keep_text(Arena *a, Buf *text) {
-    const char *kept = arena_strndup(a, text->at ? text->at : "", text->n);
-    buf_free(text);
-    return kept;
-}
-
 const char *value_text(Arena *a, const ExprValue *v) {
     Buf out = {0};
     write_value(&out, v);
-    return keep_text(a, &out);
+    return buf_text(a, &out);
 }
 
 const char *value_shape(Arena *a, const ExprValue *v) {
@@ -130,5 +140,5 @@ const char *value_shape(Arena *a, const ExprValue *v) {
             buf_printf(&out, "%lld", (long long)v->type.dim[i]);
     }
     buf_printf(&out, "]");
-    return keep_text(a, &out);
+    return buf_text(a, &out);
 }

@@ -76,7 +76,11 @@ ExprValue value_bool(Span at, bool b);
 ExprValue value_int(Span at, int64_t i);
 ExprValue value_real(Span at, double r);
 ExprValue value_word(Span at, const char *text);
+/* Adds an item to a list or call, all of whose items were added this way; name NULL: by position.
+ */
+void value_append(Arena *a, ExprValue *list, const char *name, ExprValue item);
 const char *value_kind_name(const ExprValue *v); /* "an integer" */
+int value_takers(const ExprValue *v);            /* the K_* of types that take it */
 extern const char loss_help[]; /* what to do with a loss or metric in an expression */
 const char *value_text(Arena *a, const ExprValue *v); /* as it could be written in a file */
 bool value_is_tensor(const ExprValue *v);             /* or a parameter */

@@ -121,17 +121,11 @@ static void check_ranks(Model *m, Policy *p, Span at) {
 
 /* Replaces the setting, which `config` prints, by the final mesh. */
 static void store_mesh(Model *m, KeyValue *s, const Mesh *mesh) {
-    ExprItem *axis = arena_array(m->arena, ExprItem, mesh->n);
-    for (int a = 0; a < mesh->n; a++) {
-        ExprValue *size = arena_new_of(m->arena, ExprValue);
-        *size = value_int(s->value.span, mesh->axis[a].size);
-        axis[a] = (ExprItem){axis_name(mesh->axis[a].role), size};
-    }
-    s->value = (ExprValue){.kind = VALUE_LIST,
-                           .tuple = true,
-                           .span = s->value.span,
-                           .items = axis,
-                           .n_items = (uint32_t)mesh->n};
+    Span at = s->value.span;
+    s->value = (ExprValue){.kind = VALUE_LIST, .tuple = true, .span = at};
+    for (int a = 0; a < mesh->n; a++)
+        value_append(m->arena, &s->value, axis_name(mesh->axis[a].role),
+                     value_int(at, mesh->axis[a].size));
 }
 
 void resolve_mesh(Model *m, Policy *p) {

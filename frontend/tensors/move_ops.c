@@ -111,23 +111,14 @@ ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis,
 
 /* ---- split */
 
-static ExprValue list_of(const BuiltinCall *c, int64_t n) {
-    ExprValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
-    list.items = arena_array(c->s->model->arena, ExprItem, n);
-    return list;
-}
-
 static void append_item(const BuiltinCall *c, ExprValue *list, ExprValue v) {
-    ExprValue *item = arena_new_of(c->s->model->arena, ExprValue);
-    *item = v;
-    list->items[list->n_items++] = (ExprItem){NULL, item};
+    value_append(c->s->model->arena, list, NULL, v);
 }
 
 /* Parts of equal size as a list of sizes; the last part gets the rest. */
 static ExprValue equal_sizes(const BuiltinCall *c, const ExprValue *size, int64_t entries) {
     int64_t n = entries / size->integer + (entries % size->integer != 0);
-    ExprValue list = list_of(c, MIN(n, MAX_PARTS + 1));
-    list.span = size->span;
+    ExprValue list = {.kind = VALUE_LIST, .span = size->span, .tuple = true};
     for (uint32_t i = 0; i < MIN(n, MAX_PARTS + 1); i++) {
         int64_t left = entries - i * size->integer;
         append_item(c, &list, left < size->integer ? value_int(size->span, left) : *size);
@@ -152,7 +143,7 @@ static ExprValue split_sizes(const BuiltinCall *c, ExprValue x, int axis, const 
                            "`sizes` of `split` add up to %lld, but axis %d of %s has size %lld",
                            (long long)sum, axis, value_shape(c->s->model->arena, &x),
                            (long long)entries);
-    ExprValue list = list_of(c, n);
+    ExprValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
     for (uint32_t i = 0; i < n; i++) {
         const ExprValue *size = sizes->items[i].value;
         ExprValue v = slice_axis(c->s, c->at, c->info->name, x, axis, from, size->integer);
@@ -180,7 +171,7 @@ ExprValue run_split(const BuiltinCall *c) {
             "`split` would make %lld tensors", (long long)parts);
     ExprValue first = call_op(c, OP_split, &(Attrs){.axis = axis}, x, 1);
     if (first.kind == VALUE_ERROR) return first;
-    ExprValue list = list_of(c, parts);
+    ExprValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
     for (int64_t j = 0; j < parts; j++) {
         ExprValue part = call_result(c, &first, (uint32_t)j);
         for (int i = 0, k = 0; i < x->type.rank; i++)

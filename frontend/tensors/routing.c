@@ -18,14 +18,12 @@ ExprValue run_topk(const BuiltinCall *c) {
     ExprValue first =
         call_unmixed(c, call_op(c, OP_topk, &(Attrs){.count = k->integer}, &operand, 1));
     if (first.kind == VALUE_ERROR) return first;
-    Arena *arena = c->s->model->arena;
-    ExprValue pair = {.kind = VALUE_LIST, .span = c->at, .tuple = true, .n_items = 2};
-    pair.items = arena_array(arena, ExprItem, 2);
+    ExprValue pair = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
     for (uint32_t j = 0; j < 2; j++) {
-        ExprValue *v = pair.items[j].value = arena_new_of(arena, ExprValue);
-        *v = call_result(c, &first, j);
-        for (int i = 0; i + 1 < v->type.rank; i++) v->dims[i] = x->dims[i];
-        v->dims[v->type.rank - 1] = k->symbol;
+        ExprValue v = call_result(c, &first, j);
+        for (int i = 0; i + 1 < v.type.rank; i++) v.dims[i] = x->dims[i];
+        v.dims[v.type.rank - 1] = k->symbol;
+        value_append(c->s->model->arena, &pair, NULL, v);
     }
     return pair;
 }

@@ -124,12 +124,6 @@ static void put_words(Arena *a, const ValueType *t, const char *between, Buf *ou
         buf_printf(out, "%s%s", i ? between : "", word);
 }
 
-static const char *finish_text(Arena *a, Buf *out) {
-    const char *text = arena_strndup(a, out->at ? out->at : "", out->n);
-    buf_free(out);
-    return text;
-}
-
 static const char *short_name(int kinds) {
     return kinds & K_TERM     ? "term"
            : kinds & K_TENSOR ? "tensor"
@@ -155,7 +149,7 @@ const char *value_type_text(Arena *a, const ValueType *t) {
         buf_printf(&out, "%s%s", short_name(t->kinds), t->kinds & K_NAMED ? ".." : "");
         if (t->kinds & K_WORD) buf_printf(&out, " | "), put_words(a, t, " | ", &out);
     }
-    return finish_text(a, &out);
+    return buf_text(a, &out);
 }
 
 const char *kinds_text(Arena *a, int kinds) {
@@ -179,7 +173,7 @@ const char *kinds_text(Arena *a, int kinds) {
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (names[i] && (kinds & (1 << i))) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);
     if (!out.n) buf_printf(&out, "a value");
-    return finish_text(a, &out);
+    return buf_text(a, &out);
 }
 
 const char *type_sentence(Arena *a, const ValueType *t) {
@@ -198,7 +192,7 @@ const char *type_sentence(Arena *a, const ValueType *t) {
         if (t->items && t->count) buf_printf(&out, "%u ", t->count);
         if (t->items) buf_printf(&out, "%s", t->items & (K_REAL | K_INT) ? "numbers" : "names");
     }
-    return finish_text(a, &out);
+    return buf_text(a, &out);
 }
 
 const char *call_signature(Arena *a, const CallInfo *c) {
@@ -217,5 +211,5 @@ const char *call_signature(Arena *a, const CallInfo *c) {
         if (p->standard && !optional) buf_printf(&out, " = %s", p->standard);
     }
     buf_printf(&out, "%s", n ? ")" : "");
-    return finish_text(a, &out);
+    return buf_text(a, &out);
 }
