@@ -40,45 +40,10 @@ static bool is_of_samples(const Elaboration *e, const ExprValue *v) {
            (type_is_float(&v->type) || v->type.dtype == DT_I32);
 }
 
-/* Completes the program eval, in the scope of the loss; false after reported errors. */
-static bool add_prediction(Scope *s) {
-    Elaboration *e = s->elaboration;
-    const Node *expression = prediction_expression(e);
-    ExprValue v = evaluate(s, expression);
-    if (v.kind == VALUE_ERROR) return false;
-    if (!is_of_samples(e, &v))
-        return diag_report(
-            e->model->ds, E_predict, expression->span, "for example predict = softmax(model(x))",
-            "train.predict must be a tensor whose first axis is that of the samples, "
-            "not %s%s%s",
-            value_kind_name(&v), value_is_tensor(&v) ? " of shape " : "",
-            value_is_tensor(&v) ? value_shape(e->model->arena, &v) : "");
-    graph_add_state(e->graph, STATE_PREDICTION, "predict", v.type, NO_INDEX);
-    set_result(e, "predict", v.tensor, expression->span);
-    return true;
-}
-
-typedef struct FieldUse {
-    Elaboration *e;
-    bool *used; /* [fields] */
-} FieldUse;
-
-static int32_t field_row(const Graph *g, const char *name) {
-    for (uint32_t i = 0; i < g->fields.n; i++)
-        if (!strcmp(g->fields.at[i].name, name)) return (int32_t)i;
-    return NO_INDEX;
-}
-
-static void note_field(void *context, const Node *node) {
-    FieldUse *u = context;
-    int32_t row = node->kind == NODE_REF ? field_row(u->e->graph, node->text) : NO_INDEX;
-    if (row != NO_INDEX) u->used[row] = true;
-}
-
 /* Starts a program: states, then the fields that its expressions name. */
 static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, const Node *metric) {
     Graph *g = e->graph;
-    FieldUse use = {e, arena_array(g->arena, bool, g->fields.n + 1)};
+    const Node *prediction = kind == PROGRAM_EVAL ? prediction_expression(e) : NULL;
     e->training = kind == PROGRAM_TRAIN;
     e->root_call.valid = false;
     e->next_salt = 0;
@@ -88,16 +53,15 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
     e->build.span = e->settings->train.span;
     e->build.phase = PHASE_FORWARD;
     for (uint32_t i = 0; i < g->params.n; i++) e->param_value[i] = NO_VALUE;
-    node_walk(loss, note_field, &use);
-    node_walk(metric, note_field, &use);
-    if (kind == PROGRAM_EVAL) node_walk(prediction_expression(e), note_field, &use);
     e->step = emit_state(&e->build, graph_find_state(g, "step"));
     e->staging = emit_state(&e->build, graph_find_state(g, "staging"));
     for (uint32_t i = 0; i < g->fields.n; i++) {
         ValueId in[2] = {e->staging, e->step};
         Attrs a = {.index = i};
-        e->field_value[i] =
-            use.used[i] ? emit_value(&e->build, OP_field, &a, 2, in, NULL) : NO_VALUE;
+        const char *name = g->fields.at[i].name;
+        bool used =
+            node_names(loss, name) || node_names(metric, name) || node_names(prediction, name);
+        e->field_value[i] = used ? emit_value(&e->build, OP_field, &a, 2, in, NULL) : NO_VALUE;
     }
 }
 
@@ -297,14 +261,23 @@ static bool eval_program(Elaboration *e) {
     return right;
 }
 
+/* Completes the program eval, in the scope of the loss; false after reported errors. */
 static bool predict_program(Elaboration *e) {
+    const Node *expression = prediction_expression(e);
+    if (!expression) return true;
     Scope s = batch_scope(e, model_setting(e->model, "train", "predict")->key);
-    return !prediction_expression(e) || add_prediction(&s);
-}
-
-static void finish_settings(Elaboration *e) {
-    RunSettings *s = e->settings;
-    s->model = e->model->ds->files.at[e->model->main_file].base;
+    ExprValue v = evaluate(&s, expression);
+    if (v.kind == VALUE_ERROR) return false;
+    if (!is_of_samples(e, &v))
+        return diag_report(
+            e->model->ds, E_predict, expression->span, "for example predict = softmax(model(x))",
+            "train.predict must be a tensor whose first axis is that of the samples, "
+            "not %s%s%s",
+            value_kind_name(&v), value_is_tensor(&v) ? " of shape " : "",
+            value_is_tensor(&v) ? value_shape(e->model->arena, &v) : "");
+    graph_add_state(e->graph, STATE_PREDICTION, "predict", v.type, NO_INDEX);
+    set_result(e, "predict", v.tensor, expression->span);
+    return true;
 }
 
 /* Were the settings that the fields of a batch depend on understood? If not, errors about the
@@ -339,7 +312,7 @@ bool elaborate_programs(Elaboration *e) {
     e->field_value = arena_array(m->arena, ValueId, 2 * e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
     if (!eval_program(e) || !predict_program(e) || !check_denoising_ids(e)) return false;
-    finish_settings(e);
+    e->settings->model = m->ds->files.at[m->main_file].base;
     return m->ds->errors == before;
 }
 

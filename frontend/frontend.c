@@ -9,31 +9,23 @@
 #include "settings.h"
 #include "weights.h"
 
-typedef struct UsedNames {
-    Model *m;
-    bool *used;
-} UsedNames;
-
-static void note_use(void *context, const Node *e) {
-    UsedNames *u = context;
-    if (e->kind != NODE_REF) return;
-    ConfigEntry *c = model_config(u->m, e->text);
-    if (c) u->used[c - u->m->config.at] = true;
+/* Do files, settings, or the config up to this entry name it? */
+static bool is_used(const Model *m, uint32_t entry) {
+    const char *name = m->config.at[entry].name;
+    bool used = false;
+    for (uint32_t i = 0; i < m->units.n; i++)
+        used |= !m->units.at[i].prelude && node_names(m->units.at[i].root, name);
+    for (uint32_t i = 0; i < m->settings.n; i++)
+        used |= node_names(m->settings.at[i].expression, name);
+    for (uint32_t i = 0; i <= entry; i++) used |= node_names(m->config.at[i].expression, name);
+    return used;
 }
 
 static void warn_unused(Model *m) {
-    UsedNames u = {m, arena_array(m->arena, bool, m->config.n + 1)};
-    for (uint32_t i = 0; i < m->units.n; i++)
-        if (!m->units.at[i].prelude) node_walk(m->units.at[i].root, note_use, &u);
-    for (uint32_t i = 0; i < m->settings.n; i++)
-        if (m->settings.at[i].expression) node_walk(m->settings.at[i].expression, note_use, &u);
-    for (uint32_t i = 0; i < m->config.n; i++) {
-        ConfigEntry *c = &m->config.at[i];
-        node_walk(c->expression, note_use, &u);
-        if (u.used[i]) continue;
-        diag_report(m->ds, W_unused_config, c->span, NULL, "config name `%s` is never used",
-                    c->name);
-    }
+    for (uint32_t i = 0; i < m->config.n; i++)
+        if (!is_used(m, i))
+            diag_report(m->ds, W_unused_config, m->config.at[i].span, NULL,
+                        "config name `%s` is never used", m->config.at[i].name);
 }
 
 static bool check_requirements(Model *m) {

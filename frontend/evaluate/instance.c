@@ -142,17 +142,6 @@ static void add_field(Elaboration *e, Scope *s, InstanceField f) {
     }
 }
 
-static void note_index(void *context, const Node *node) {
-    if (node->kind == NODE_REF && !strcmp(node->text, "index")) *(bool *)context = true;
-}
-
-/* `index`, in the arguments of an array, is the element's place, unless the model has that name. */
-static bool names_index(const Scope *s, const Node *type) {
-    bool named = false;
-    if (type->kids[0] && !scope_knows(s, "index")) node_walk(type->kids[0], note_index, &named);
-    return named;
-}
-
 static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, const char *path,
                                  Span span, uint32_t attributes) {
     const Node *shape = type->kids[1];
@@ -169,7 +158,8 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     InstanceArray *array = arena_new_of(e->model->arena, InstanceArray);
     array->path = path;
     array->span = span;
-    array->varied = names_index(s, type);
+    /* the element's place, unless the model has that name */
+    array->varied = !scope_knows(s, "index") && node_names(type->kids[0], "index");
     array->at = arena_array(e->model->arena, Instance *, n);
     int before = e->model->ds->errors;
     for (int64_t i = 0; i < n; i++) {

@@ -35,17 +35,6 @@ typedef struct Filling {
     bool failed;
 } Filling;
 
-static void refuse(DiagSet *ds, DiagCode code, const char *help, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void refuse(DiagSet *ds, DiagCode code, const char *help, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    Diag d = diag_vat(ds, code, (Span){0}, format, args);
-    va_end(args);
-    if (help) diag_help(&d, "%s", help);
-    diag_emit(&d);
-}
-
 /* ---- values ---- */
 
 static bool is_plain(const char *text) {
@@ -101,9 +90,9 @@ static void set_name(Filling *f, const HfEntry *h, const ConfigEntry *name) {
         real = json_real((double)json_integer_value(h->value));
     if (wanted || !put_json(&out, real ? real : h->value)) {
         f->failed = true;
-        refuse(f->ds, E_hf_config, "download config.json again, or mend the key",
-               "%s: %s = %s: the key takes %s", f->c->path, h->given,
-               hf_value_text(f->arena, h->value), wanted ? wanted : "a plain word");
+        diag_report(f->ds, E_hf_config, (Span){0}, "download config.json again, or mend the key",
+                    "%s: %s = %s: the key takes %s", f->c->path, h->given,
+                    hf_value_text(f->arena, h->value), wanted ? wanted : "a plain word");
     } else {
         f->value[name - f->m->config.at] = arena_strndup(f->arena, out.at, out.n);
     }
@@ -113,16 +102,10 @@ static void set_name(Filling *f, const HfEntry *h, const ConfigEntry *name) {
 
 /* ---- keys ---- */
 
-static void note_reference(void *context, const Node *e) {
-    if (e->kind == NODE_REF) *(bool *)context = true;
-}
-
 /* Whether null stands for the value after `else`, as None does in Transformers where that value is
  * computed from others. */
 static bool null_is_absent(const Node *e) {
-    bool computed = false;
-    if (e->n > 1) node_walk(e->kids[1], note_reference, &computed);
-    return computed || (e->n > 1 && e->kids[1]->kind == NODE_NONE);
+    return e->n > 1 && (node_names(e->kids[1], NULL) || e->kids[1]->kind == NODE_NONE);
 }
 
 static void fill_key(Filling *f, const char *key, const Node *e) {
@@ -132,12 +115,13 @@ static void fill_key(Filling *f, const char *key, const Node *e) {
     if (null && !nullable && null_is_absent(e)) h = NULL;
     if (h && null && !nullable && name) {
         f->failed = true;
-        refuse(f->ds, E_hf_config, "the model needs a value there", "%s: %s is null", f->c->path,
-               h->given);
+        diag_report(f->ds, E_hf_config, (Span){0}, "the model needs a value there",
+                    "%s: %s is null", f->c->path, h->given);
     } else if (!h && e->n < 2) {
         f->failed = true;
-        refuse(f->ds, E_hf_config, "the model needs a value there; download config.json again",
-               "%s has no key `%s`", f->c->path, key);
+        diag_report(f->ds, E_hf_config, (Span){0},
+                    "the model needs a value there; download config.json again",
+                    "%s has no key `%s`", f->c->path, key);
     } else if (name) {
         size_t row = (size_t)(name - f->m->config.at);
         if (!h && f->value[row]) return; /* another key says it */
@@ -243,11 +227,12 @@ static void blame_keys(Filling *f, const Family *family) {
         if (blames(f, family, i))
             buf_printf(&keys, "%s%s = %s", keys.n ? " with " : "", f->from[i]->given,
                        hf_value_text(f->arena, f->from[i]->value));
-    refuse(f->ds, E_hf_key,
-           "the errors above say why, in the model file that was made; download config.json again, "
-           "or write the model by hand, beginning with the family's file in models/hf",
-           "%s: the family `%s` does not support %s", f->c->path, family->name,
-           keys.n ? keys.at : "these values together");
+    diag_report(
+        f->ds, E_hf_key, (Span){0},
+        "the errors above say why, in the model file that was made; download config.json again, "
+        "or write the model by hand, beginning with the family's file in models/hf",
+        "%s: the family `%s` does not support %s", f->c->path, family->name,
+        keys.n ? keys.at : "these values together");
     buf_free(&keys);
 }
 
@@ -269,10 +254,11 @@ static bool check_text(Filling *f, const Family *family, const char *text) {
                                  &accepted, &report);
     for (char *line = report.at; code && line && *line;) {
         size_t n = strcspn(line, "\n");
-        refuse(f->ds, E_hf_key,
-               "fsdpc would compute another function; write the model by hand, beginning with the "
-               "family's file in models/hf",
-               "%s: %.*s", f->c->path, (int)n, line);
+        diag_report(
+            f->ds, E_hf_key, (Span){0},
+            "fsdpc would compute another function; write the model by hand, beginning with the "
+            "family's file in models/hf",
+            "%s: %.*s", f->c->path, (int)n, line);
         line += n + (line[n] == '\n');
     }
     buf_free(&accepted);
@@ -297,18 +283,18 @@ static const Family *find_family(DiagSet *ds, const HfConfig *c) {
                                     near ? "`? " : "", list.at);
     buf_free(&list);
     if (e)
-        refuse(ds, E_hf_family, help, "%s: model_type = %s is not supported", c->path,
-               hf_value_text(c->arena, e->value));
+        diag_report(ds, E_hf_family, (Span){0}, help, "%s: model_type = %s is not supported",
+                    c->path, hf_value_text(c->arena, e->value));
     else
-        refuse(ds, E_hf_family, help, "%s has no key `model_type`", c->path);
+        diag_report(ds, E_hf_family, (Span){0}, help, "%s has no key `model_type`", c->path);
     return NULL;
 }
 
 static bool has_own_code(DiagSet *ds, const HfConfig *c) {
     for (uint32_t i = 0; i < c->entries.n; i++) {
         if (strncmp(c->entries.at[i].key, "auto_map", 8) != 0) continue;
-        refuse(
-            ds, E_hf_family,
+        diag_report(
+            ds, E_hf_family, (Span){0},
             "fsdpc does not run code of a folder: write the model by hand, or use the version of "
             "the folder that Transformers loads without trust_remote_code",
             "%s: %s: the model is defined by Python code in its folder", c->path,

@@ -81,23 +81,18 @@ typedef struct HfTexts {
     Buf out, absent, null, skip;
 } HfTexts;
 
-typedef struct NoneSearch {
-    const char *name;
-    bool found;
-} NoneSearch;
-
-static bool is_name(const NoneSearch *search, const Node *e) {
-    return e->kind == NODE_REF && !strcmp(e->text, search->name);
+static bool is_name(const Node *e, const char *name) {
+    return e->kind == NODE_REF && !strcmp(e->text, name);
 }
 
 /* Whether a function gets the name as an argument that may be none: `attention(.., cap = cap)`. */
-static bool passes_it_on(const NoneSearch *search, const Node *call) {
+static bool passes_it_on(const Node *call, const char *name) {
     const CallInfo *function = call_find(GROUP_FUNCTION, call->kids[0]->text);
     uint32_t n = 0;
     const ArgumentInfo *arguments = function ? call_arguments(function, &n) : NULL;
     for (uint32_t i = 0; i < call->kids[1]->n; i++) {
         const Node *given = call->kids[1]->kids[i];
-        if (given->kind != NODE_NAMED || !is_name(search, given->kids[0])) continue;
+        if (given->kind != NODE_NAMED || !is_name(given->kids[0], name)) continue;
         for (uint32_t k = 0; k < n; k++)
             if (!strcmp(arguments[k].name, given->text) && arguments[k].type.kinds & K_NONE)
                 return true;
@@ -105,22 +100,23 @@ static bool passes_it_on(const NoneSearch *search, const Node *call) {
     return false;
 }
 
-static void find_none(void *context, const Node *e) {
-    NoneSearch *search = context;
-    if (e->kind == NODE_CALL && e->kids[0]->kind == NODE_REF && passes_it_on(search, e))
-        search->found = true;
-    if (e->kind != NODE_BINARY || (strcmp(e->text, "==") != 0 && strcmp(e->text, "!=") != 0))
-        return;
-    for (int i = 0; i < 2; i++)
-        if (is_name(search, e->kids[i]) && e->kids[1 - i]->kind == NODE_NONE) search->found = true;
+/* Whether the tree compares the name with none, or passes it on. */
+static bool may_be_none(const Node *e, const char *name) {
+    if (!e) return false;
+    if (e->kind == NODE_CALL && e->kids[0]->kind == NODE_REF && passes_it_on(e, name)) return true;
+    bool equality = e->kind == NODE_BINARY && (!strcmp(e->text, "==") || !strcmp(e->text, "!="));
+    for (uint32_t i = 0; i < e->n; i++)
+        if ((equality && is_name(e->kids[i], name) && e->kids[1 - i]->kind == NODE_NONE) ||
+            may_be_none(e->kids[i], name))
+            return true;
+    return may_be_none(e->shape, name) || may_be_none(e->value, name);
 }
 
 bool hf_entry_nullable(const Model *m, const Node *e) {
-    if (e->kids[0]->kind != NODE_REF) return false;
-    NoneSearch search = {.name = e->kids[0]->text};
-    for (uint32_t i = 0; i < m->units.n; i++)
-        if (!m->units.at[i].prelude) node_walk(m->units.at[i].root, find_none, &search);
-    return search.found;
+    for (uint32_t i = 0; i < m->units.n && e->kids[0]->kind == NODE_REF; i++)
+        if (!m->units.at[i].prelude && may_be_none(m->units.at[i].root, e->kids[0]->text))
+            return true;
+    return false;
 }
 
 static void put_comma(Buf *out) { buf_printf(out, out->n ? ", " : ""); }
@@ -208,12 +204,8 @@ void hf_config_texts(Model *m, const char **text, const char **facts) {
     HfTexts t = {.m = m};
     put_entries(&t, m->hf_config, "", 2);
     buf_write(&t.out, "\n", 1);
-    *text = arena_strndup(m->arena, t.out.at, t.out.n);
+    *text = buf_text(m->arena, &t.out);
     *facts = arena_printf(m->arena, "{\"absent\": {%s}, \"null\": [%s], \"skip\": [%s]}",
-                          t.absent.n ? t.absent.at : "", t.null.n ? t.null.at : "",
-                          t.skip.n ? t.skip.at : "");
-    buf_free(&t.out);
-    buf_free(&t.absent);
-    buf_free(&t.null);
-    buf_free(&t.skip);
+                          buf_text(m->arena, &t.absent), buf_text(m->arena, &t.null),
+                          buf_text(m->arena, &t.skip));
 }

@@ -71,10 +71,10 @@ const Node *node_named(const Node *list, const char *text) {
     return NULL;
 }
 
-void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context) {
-    if (!e) return;
-    visit(context, e);
-    for (uint32_t i = 0; i < e->n; i++) node_walk(e->kids[i], visit, context);
-    node_walk(e->shape, visit, context);
-    node_walk(e->value, visit, context);
+bool node_names(const Node *e, const char *name) {
+    if (!e) return false;
+    if (e->kind == NODE_REF && (!name || !strcmp(e->text, name))) return true;
+    for (uint32_t i = 0; i < e->n; i++)
+        if (node_names(e->kids[i], name)) return true;
+    return node_names(e->shape, name) || node_names(e->value, name);
 }

@@ -94,8 +94,8 @@ Span span_join(Span first, Span last);
 const char *node_text(Arena *a, const Node *e);
 /* The first of its kids with that text; NULL: there is none. */
 const Node *node_named(const Node *list, const char *text);
-/* Calls visit for the node and everything below it, in source order. */
-void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context);
+/* Whether a reference to that name, NULL: to any, is in the tree; in no tree there is none. */
+bool node_names(const Node *e, const char *name);
 
 /* parse.c */
 /* Parses the text of file (an index into ds->files) from a byte offset on its first line.
