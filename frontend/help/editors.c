@@ -22,7 +22,7 @@ static void add_keywords(Arena *a, json_t *words) {
     json_t *declaration = json_packed("[]");
     json_put(words, "declaration", declaration);
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++) json_put(words, kinds[k][0], json_array());
-    for (int i = 0; (keyword = parse_keyword(a, i)); i++) {
+    for (size_t i = 0; (keyword = parse_keyword(i)); i++) {
         json_t *list = declaration;
         for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
             if (strstr(kinds[k][1], arena_printf(a, " %s ", keyword)))

@@ -63,8 +63,8 @@ static void end_recovery(Parser *p);
 %token ELSE "`else`" RETURN "`return`" AS "`as`" TRUE "`true`" FALSE "`false`" NONE "`none`"
 %token AND "`and`" OR "`or`" NOT "`not`" PLUSEQ "`+=`" EQ "`==`" NE "`!=`" LE "`<=`" GE "`>=`"
 %token IDIV "`//`" POW "`**`"
-%type <node> items item entries entry params paramlist param shape members member fields idlist
-%type <node> type opt_args opt_dims opt_init attrs attr block stmts stmt args arglist arg
+%type <node> items item entries entry params given paramlist param shape members member fields
+%type <node> idlist type opt_args opt_dims opt_init attrs attr block stmts stmt args arglist arg
 %type <node> exprlist expr opt_else else_members indices index limit
 %type <text> opt_doc opt_label
 
@@ -132,7 +132,9 @@ opt_doc: %empty                            { $$ = NULL; }
      | STR                                 { $$ = $1; }
      ;
 params: %empty                             { $$ = node(p, NODE_PARAMS, @$, NULL); }
-     | '(' ')'                             { $$ = node(p, NODE_PARAMS, @$, NULL); }
+     | given                               { $$ = $1; }
+     ;
+given: '(' ')'                             { $$ = node(p, NODE_PARAMS, @$, NULL); }
      | '(' paramlist ')'                   { $$ = $2; }
      ;
 paramlist: param                           { $$ = node(p, NODE_PARAMS, @$, NULL); ADD($$, $1); }
@@ -160,17 +162,11 @@ member: fields NL                          { $$ = $1; }
      | IF expr '{' members '}' else_members NL
            { $$ = node(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $4);
              ADD($$, $6); }
-     | ID '(' ')' block NL
-           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, node(p, NODE_PARAMS, @2, NULL));
-             ADD($$, $4); }
-     | ID '(' paramlist ')' block NL
-           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, $3); ADD($$, $5); }
-     | ID '(' ')' '=' expr NL
-           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, node(p, NODE_PARAMS, @2, NULL));
-             Node *body = unary(p, NODE_RETURN, @5, $5); ADD($$, body); }
-     | ID '(' paramlist ')' '=' expr NL
-           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, $3);
-             Node *body = unary(p, NODE_RETURN, @6, $6); ADD($$, body); }
+     | ID given block NL
+           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, $2); ADD($$, $3); }
+     | ID given '=' expr NL
+           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, $2);
+             Node *body = unary(p, NODE_RETURN, @4, $4); ADD($$, body); }
      ;
 fields: idlist ':' type opt_init attrs
            { $$ = node(p, NODE_FIELD, @1, NULL); ADD($$, $1); ADD($$, $3); ADD($$, $4);
@@ -404,14 +400,4 @@ static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Par
     report_syntax_error(p, *at, text.at, &place);
     buf_free(&text);
     return 0;
-}
-
-const char *parse_keyword(Arena *a, int i)
-{
-    for (int k = 0; k < YYNTOKENS; k++) {
-        const char *name = yysymbol_name((yysymbol_kind_t)k);
-        if (name[0] == '`' && name[1] >= 'a' && name[1] <= 'z' && !i--)
-            return arena_strndup(a, name + 1, strlen(name) - 2);
-    }
-    return NULL;
 }

@@ -14,6 +14,9 @@ int lexer_raw(FSD_STYPE *value, Span *at, void *scanner); /* 0 at the end */
 Parser *lexer_parser(void *scanner);
 const char *lexer_text(void *scanner); /* bytes of the last raw token */
 
+/* syntax.c */
+int word_token(const char *text); /* of a keyword; of other words ID */
+
 /* newlines.c */
 int next_token(FSD_STYPE *value, Span *at, void *scanner);
 /* Reports a syntax error and starts skipping to the end of the statement that it is in. Fills in

@@ -47,27 +47,20 @@ static void queue_tokens(Parser *p, const int *tokens, uint32_t n) {
     for (uint32_t i = n; i > 0; i--) vec_push(p->arena, &p->pending, tokens[i - 1]);
 }
 
+/* Is it in the list, which 0 ends? */
+static bool is_among(int token, const int *list) {
+    while (*list && *list != token) list++;
+    return *list;
+}
+
 static bool starts_statement(int token) {
-    switch (token) {
-    case MODULE:
-    case CONFIG:
-    case PRESET:
-    case USE:
-    case TIE:
-    case REQUIRE:
-    case FOR:
-    case RETURN:
-    case IF:
-    case ELSE:
-    case '{':
-    case '}':
-    case ';': return true;
-    default: return false;
-    }
+    static const int starts[] = {MODULE, CONFIG, PRESET, USE, TIE, REQUIRE, FOR,
+                                 RETURN, IF,     ELSE,   '{', '}', ';',     0};
+    return is_among(token, starts);
 }
 
 static bool starts_item(int token) {
-    return token == MODULE || token == CONFIG || token == PRESET || token == USE || token == MODEL;
+    return is_among(token, (const int[]){MODULE, CONFIG, PRESET, USE, MODEL, 0});
 }
 
 static const char *token_name(int token) {
@@ -154,19 +147,8 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
 
 /* Remembers the token that the parser gets, which decides about the next line end. */
 static int note_delivered(Parser *p, int token) {
-    switch (token) {
-    case ID:
-    case NUM:
-    case STR:
-    case TRUE:
-    case FALSE:
-    case NONE:
-    case MODEL:
-    case ')':
-    case ']':
-    case '}': p->can_end = true; break;
-    default: p->can_end = false; break;
-    }
+    static const int ends[] = {ID, NUM, STR, TRUE, FALSE, NONE, MODEL, ')', ']', '}', 0};
+    p->can_end = is_among(token, ends);
     p->fresh = token == NL || token == '{' || token == START_FILE || token == START_EXPRESSION;
     return token;
 }
@@ -242,28 +224,22 @@ static bool is_given(Parser *p, Span at) {
 /* Takes a misspelt keyword at the start of a block, such as `Module`, for the keyword, after an
  * error, so that the block is still read correctly. */
 static int keyword_meant(Parser *p, int token, Span at) {
-    static const struct {
-        const char *name;
-        int token;
-    } words[] = {
-        {"module", MODULE}, {"config", CONFIG}, {"preset", PRESET}, {"use", USE}, {"model", MODEL}};
+    enum { BLOCKS = 5 }; /* keywords that begin one */
     const char *names[32] = {"names"};
     size_t n = 1;
     if (token != ID || !p->is_file || !p->fresh || p->open.n || p->recovering) return token;
     const char *text = token_text(p, at);
     if (section_known(text) || !strcmp(text, "names")) return token;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) names[n++] = words[i].name;
+    for (size_t i = 0; i < BLOCKS; i++) names[n++] = parse_keyword(i);
     n += section_names(names + n, ARRAY_LEN(names) - n);
     const char *near = nearest_name(text, names, n);
     if (near && (!strcmp(near, "module") || !strcmp(near, "model")))
         near = is_given(p, at) ? "model" : "module";
-    for (size_t i = 0; near && i < ARRAY_LEN(words); i++) {
-        if (strcmp(near, words[i].name)) continue;
+    int meant = near ? word_token(near) : ID;
+    if (meant != ID)
         parser_report(p, E_unknown_section, at, arena_printf(p->arena, "did you mean `%s`?", near),
                       "there is no section `%s`", text);
-        return words[i].token;
-    }
-    return token;
+    return meant;
 }
 
 int next_token(FSD_STYPE *value, Span *at, void *scanner) {

@@ -1,7 +1,27 @@
-/* What lexer, newlines and parser share: reporting errors up to a limit, and recognizing UTF-8 and
- * characters that do not show.
+/* What lexer, newlines and parser share: the keywords, reporting errors up to a limit, and
+ * recognizing UTF-8 and characters that do not show.
  */
-#include "parser.h"
+#include <string.h>
+
+#include "lexer.h"
+
+/* Those that begin a block of a file come first. */
+static const struct {
+    const char *text;
+    int token;
+} keywords[] = {{"module", MODULE}, {"config", CONFIG}, {"preset", PRESET},   {"use", USE},
+                {"model", MODEL},   {"tie", TIE},       {"require", REQUIRE}, {"for", FOR},
+                {"in", IN},         {"if", IF},         {"else", ELSE},       {"return", RETURN},
+                {"as", AS},         {"true", TRUE},     {"false", FALSE},     {"none", NONE},
+                {"and", AND},       {"or", OR},         {"not", NOT}};
+
+int word_token(const char *text) {
+    size_t i = 0;
+    while (i < ARRAY_LEN(keywords) && strcmp(keywords[i].text, text)) i++;
+    return i < ARRAY_LEN(keywords) ? keywords[i].token : ID;
+}
+
+const char *parse_keyword(size_t i) { return i < ARRAY_LEN(keywords) ? keywords[i].text : NULL; }
 
 Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...) {
     va_list args;

@@ -107,9 +107,9 @@ Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, Pars
 /* Parses any bytes, for tests; true when they are a model file without syntax errors. */
 bool parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n);
 
-/* fsd.y */
+/* syntax.c */
 /* The i-th keyword of the language; NULL after the last. */
-const char *parse_keyword(Arena *a, int i);
+const char *parse_keyword(size_t i);
 
 /* parse.c */
 extern const char prelude_text[]; /* models/std.fsd, NUL-terminated */
