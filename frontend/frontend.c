@@ -53,8 +53,8 @@ void frontend_resolve(Frontend *f) {
     f->exit_code = diag_exit_code(m->ds);
 }
 
-static Frontend *open_model(DiagSet *ds, const char *path, const char *text, size_t n,
-                            const CompileOptions *options) {
+Frontend *frontend_open_text(DiagSet *ds, const char *path, const char *text, size_t n,
+                             const CompileOptions *options) {
     Frontend *f = arena_new_of(ds->arena, Frontend);
     Model *m = arena_new_of(ds->arena, Model);
     f->diags = m->ds = ds;
@@ -76,41 +76,16 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
 }
 
 Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options) {
-    return open_model(ds, path, NULL, 0, options);
-}
-
-Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, size_t n,
-                             const CompileOptions *options) {
-    return open_model(ds, name, text, n, options);
+    return frontend_open_text(ds, path, NULL, 0, options);
 }
 
 /* ---- names tables ---- */
 
-static const NamesTable *names_table(const Frontend *f, uint32_t table) {
-    return table < f->model->names.n ? &f->model->names.at[table] : NULL;
-}
-
-uint32_t frontend_names_tables(const Frontend *f) { return f->model->names.n; }
-
-const char *frontend_names_label(const Frontend *f, uint32_t table) {
-    return names_table(f, table)->label;
-}
-
-const StringList *frontend_names_skips(const Frontend *f, uint32_t table) {
-    return &names_table(f, table)->skips;
+const FileNames *frontend_names(const Frontend *f, uint32_t table) {
+    return table < f->model->names.n ? &f->model->names.at[table].file : NULL;
 }
 
 const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
                                      bool *transposed) {
     return names_of_path(f->model, table, path, transposed);
-}
-
-const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t *n) {
-    const NamesTable *t = names_table(f, table);
-    *n = t ? t->stored.n : 0;
-    return t ? t->stored.at : NULL;
-}
-
-const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table) {
-    return names_table(f, table)->parts.at;
 }

@@ -40,16 +40,11 @@ bool frontend_elaborate(Frontend *f);
  * EXIT_DONE) f->graph is at level model. Warnings about the model's files are not repeated. One
  * thread at a time. */
 Frontend *frontend_vary(Frontend *base, DiagSet *ds, const CompileOptions *options);
-/* frontend.c: the model's names tables, and a parameter's name through one of them (its path where
- * there is no such table). Table 0 is the one whose names are saved. */
-uint32_t frontend_names_tables(const Frontend *f);
-const char *frontend_names_label(const Frontend *f, uint32_t table);
-const StringList *frontend_names_skips(const Frontend *f, uint32_t table);
+/* frontend.c: the model's names tables, NULL after the last, and a parameter's name through one of
+ * them (its path where there is no such table). Table 0 is the one whose names are saved. */
+const FileNames *frontend_names(const Frontend *f, uint32_t table);
 const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
                                      bool *transposed);
-/* The tensors of the table that are not whole parameters, and their parts. */
-const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t *n);
-const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
 /* The value of a key ("shard.strategy") as it was understood, "none" if there is none. */

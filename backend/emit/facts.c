@@ -76,25 +76,23 @@ static void other_name(const Facts *out, FactSink *row, uint32_t table, const ch
     fact_whole(row, transposed ? PARAM_TRANSPOSED : *name ? 0 : PARAM_IN_PARTS);
 }
 
-static void stored(const Facts *out, FactSink *row, uint32_t table) {
-    uint32_t n;
-    const StoredTensor *t = frontend_stored(out->f, table, &n);
-    for (uint32_t i = 0; i < n; i++)
-        fact_stored(row, t[i].name, t[i].rank, t[i].dim,
-                    &frontend_stored_parts(out->f, table)[t[i].first_part], t[i].n_part);
+static void stored(FactSink *row, const FileNames *names) {
+    for (uint32_t i = 0; i < names->stored.n; i++) {
+        const StoredTensor *t = &names->stored.at[i];
+        fact_stored(row, t->name, t->rank, t->dim, &names->parts.at[t->first_part], t->n_part);
+    }
 }
 
-static void names(const Facts *out, uint32_t table) {
-    const StringList *skips = frontend_names_skips(out->f, table);
-    FactSink *row = facts_named(out, frontend_names_label(out->f, table));
-    fact_whole(row, skips->at.n);
-    for (uint32_t k = 0; k < skips->at.n; k++) fact_text(row, skips->at.at[k]);
+static void names(const Facts *out, uint32_t table, const FileNames *n) {
+    FactSink *row = facts_named(out, n->label);
+    fact_whole(row, n->skips.at.n);
+    for (uint32_t k = 0; k < n->skips.at.n; k++) fact_text(row, n->skips.at.at[k]);
     for (uint32_t i = 0; table && i < out->s->params.n; i++)
         other_name(out, row, table, out->s->params.at[i].key);
     for (uint32_t i = 0; table && i < out->s->params.n; i++)
         for (uint32_t k = 0; k < out->s->params.at[i].aliases.n; k++)
             other_name(out, row, table, out->s->params.at[i].aliases.at[k].path);
-    stored(out, row, table);
+    stored(row, n);
 }
 
 static void source(const Facts *out, const char *name, const DataSource *s) {
@@ -134,7 +132,8 @@ void facts_of_model(const Frontend *f, FactSink *sink) {
     settings(&out);
     constants(&out);
     for (uint32_t i = 0; i < out.s->params.n; i++) param(&out, &out.s->params.at[i]);
-    for (uint32_t t = 0; t < frontend_names_tables(f); t++) names(&out, t);
+    const FileNames *n;
+    for (uint32_t t = 0; (n = frontend_names(f, t)); t++) names(&out, t, n);
     for (uint32_t i = 0; i < out.s->fields.n; i++) {
         FactSink *row = facts_named(&out, out.s->fields.at[i].name);
         fact_whole(row, out.s->fields.at[i].staging);

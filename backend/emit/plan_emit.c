@@ -123,32 +123,31 @@ static void emit_other_name(Emit *e, uint32_t table, const char *path) {
     PUT(e, other_names, .checkpoint = string(e, name), .flags = flags);
 }
 
-static void emit_stored(Emit *e, uint32_t table) {
-    uint32_t n;
-    const StoredTensor *t = frontend_stored(e->f, table, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        PlanStored stored = {.name = string(e, t[i].name),
+static void emit_stored(Emit *e, uint32_t table, const FileNames *names) {
+    for (uint32_t i = 0; i < names->stored.n; i++) {
+        const StoredTensor *t = &names->stored.at[i];
+        PlanStored stored = {.name = string(e, t->name),
                              .table = table,
                              .first_part = ROWS(e, parts),
-                             .n_part = t[i].n_part,
-                             .rank = t[i].rank};
-        memcpy(stored.dim, t[i].dim, sizeof stored.dim);
+                             .n_part = t->n_part,
+                             .rank = t->rank};
+        memcpy(stored.dim, t->dim, sizeof stored.dim);
         put_row(e, S_stored, &stored, sizeof stored);
-        const StoredPart *part = &frontend_stored_parts(e->f, table)[t[i].first_part];
-        put_row(e, S_parts, part, t[i].n_part * sizeof *part);
+        const StoredPart *part = &names->parts.at[t->first_part];
+        put_row(e, S_parts, part, t->n_part * sizeof *part);
     }
 }
 
 static void emit_names(Emit *e) {
-    for (uint32_t t = 0; t < frontend_names_tables(e->f); t++) {
-        const StringList *skips = frontend_names_skips(e->f, t);
-        PUT(e, names, .label = string(e, frontend_names_label(e->f, t)),
-            .first_skip = ROWS(e, skips), .n_skip = skips->at.n);
-        for (uint32_t i = 0; i < skips->at.n; i++) {
-            PlanString pattern = string(e, skips->at.at[i]);
+    const FileNames *names;
+    for (uint32_t t = 0; (names = frontend_names(e->f, t)); t++) {
+        PUT(e, names, .label = string(e, names->label), .first_skip = ROWS(e, skips),
+            .n_skip = names->skips.at.n);
+        for (uint32_t i = 0; i < names->skips.at.n; i++) {
+            PlanString pattern = string(e, names->skips.at.at[i]);
             put_row(e, S_skips, &pattern, sizeof pattern);
         }
-        emit_stored(e, t);
+        emit_stored(e, t, names);
         if (t == 0) continue; /* the parameters' own names */
         uint32_t n = params_of_model(e->g);
         for (uint32_t i = 0; i < n; i++) emit_other_name(e, t, e->g->params.at[i].key);

@@ -56,12 +56,9 @@ typedef struct NamesRule {
 
 /* `names LABEL { }`: one way to name the parameters in a file. */
 typedef struct NamesTable {
-    const char *label; /* "" = none */
     Span span;
     VEC(NamesRule) rules;
-    StringList skips; /* patterns of tensors that are not loaded */
-    VEC(StoredTensor) stored;
-    VEC(StoredPart) parts; /* of these, in their order */
+    FileNames file; /* what plans have of it */
 } NamesTable;
 
 typedef struct Requirement {

@@ -89,6 +89,14 @@ typedef struct StoredTensor {
     uint32_t first_part, n_part;
 } StoredTensor;
 
+/* One way to name the parameters in files of weights. */
+typedef struct FileNames {
+    const char *label; /* "" = none */
+    StringList skips;  /* patterns of tensors that are not loaded */
+    VEC(StoredTensor) stored;
+    VEC(StoredPart) parts; /* of these, in their order */
+} FileNames;
+
 /* model.c */
 const char *import_option(ImportFormat f); /* "accelerate": its option */
 

@@ -62,7 +62,7 @@ static void add_entry(Model *m, NamesTable *t, const Node *e) {
     if (e->kind == NODE_SET_PATH && value->kind == NODE_STRING)
         add_rule(m, t, e, value->text);
     else if (e->kind == NODE_SET_PATH && value->kind == NODE_REF && !strcmp(value->text, "skip"))
-        vec_push(m->arena, &t->skips.at, e->text);
+        vec_push(m->arena, &t->file.skips.at, e->text);
     else if (e->kind == NODE_SET_PATH && is_parts_entry(value))
         add_parts(m, t, e);
     else
@@ -72,14 +72,15 @@ static void add_entry(Model *m, NamesTable *t, const Node *e) {
 /* Tables of a file come before those of the files that it uses, and replace those with the same
  * label. */
 void names_add(Model *m, const Node *section) {
-    NamesTable t = {.label = label_of(section), .span = section->span};
+    NamesTable t = {.file = {.label = label_of(section)}, .span = section->span};
     uint32_t at = 0, n = 0;
     for (uint32_t i = 0; i < section->n; i++) add_entry(m, &t, section->kids[i]);
     for (uint32_t i = 0; i < m->names.n; i++) {
         const NamesTable *old = &m->names.at[i];
-        bool same_label = !strcmp(old->label, t.label), same_file = old->span.file == t.span.file;
+        bool same_label = !strcmp(old->file.label, t.file.label);
+        bool same_file = old->span.file == t.span.file;
         if (same_label && same_file) {
-            duplicate_error(m, "names table", t.label, t.span, old->span);
+            duplicate_error(m, "names table", t.file.label, t.span, old->span);
             return;
         }
         at += same_file;
@@ -95,31 +96,16 @@ void names_add(Model *m, const Node *section) {
 
 static const char *rename_path(Arena *a, const NamesRule *rule, const char *path) {
     int stars = count_stars(rule->pattern), used = 0;
-    if (!glob_match(rule->pattern, path, NULL, NULL, 0)) return NULL;
     if (rule->parts) return "";
     const char **captures = arena_array(a, const char *, (size_t)stars + 1);
     glob_match(rule->pattern, path, a, captures, stars);
     return fill_stars(a, rule->replacement, captures, stars, &used);
 }
 
-/* The path's name and the rule that gave it, or NULL where none did. */
-static const char *table_name(Arena *a, const NamesTable *t, const char *path,
-                              const NamesRule **rule) {
-    for (uint32_t i = 0; i < t->rules.n; i++) {
-        const char *name = rename_path(a, &t->rules.at[i], path);
-        *rule = &t->rules.at[i];
-        if (name) return name;
-    }
-    *rule = NULL;
-    return path;
-}
-
 const char *names_of_path(const Model *m, uint32_t table, const char *path, bool *transposed) {
-    const NamesRule *rule = NULL;
-    const char *name =
-        table < m->names.n ? table_name(m->arena, &m->names.at[table], path, &rule) : path;
+    const NamesRule *rule = table < m->names.n ? names_rule(&m->names.at[table], path) : NULL;
     *transposed = rule && rule->transposed;
-    return name;
+    return rule ? rename_path(m->arena, rule, path) : path;
 }
 
 /* ---- checking ---- */
@@ -178,7 +164,7 @@ static int by_name(const void *a, const void *b) {
 static uint32_t all_names(Elaboration *e, uint32_t table, NamedParam *out) {
     const Graph *g = e->graph;
     uint32_t n = 0;
-    const NamesTable *t = &e->model->names.at[table];
+    const FileNames *t = &e->model->names.at[table].file;
     for (uint32_t i = 0; i < g->params.n; i++) {
         bool transposed;
         const Param *p = &g->params.at[i];
@@ -193,7 +179,7 @@ static uint32_t all_names(Elaboration *e, uint32_t table, NamedParam *out) {
 }
 
 static void check_distinct(Elaboration *e, uint32_t table) {
-    uint32_t n = e->model->names.at[table].stored.n;
+    uint32_t n = e->model->names.at[table].file.stored.n;
     NamedParam *sorted = arena_array(e->model->arena, NamedParam, e->graph->params.n + n + 1);
     n = all_names(e, table, sorted);
     qsort(sorted, n, sizeof *sorted, by_name);

@@ -408,7 +408,7 @@ static StoredPart make_part(const TakenPart *p, const TakenPart *all) {
 
 static void add_tensor(EntryReader *r, const TakenPart *all, const TakenPart *const *p,
                        uint32_t n) {
-    NamesTable *t = r->table;
+    FileNames *t = &r->table->file;
     Arena *kept = r->e->graph->arena;
     StoredTensor out = {
         .name = arena_strdup(kept, all->name), .first_part = t->parts.n, .n_part = n};
