@@ -143,15 +143,9 @@ char *ck_text(const CkContents *c, uint32_t k, const char **name) {
 /* ---- streams */
 
 static const CkPiece *piece_at(const CkStream *s, uint64_t at) {
-    uint32_t low = 0, high = s->n - 1; /* the last that begins at or before it */
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (s->piece[middle]->at <= at)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return s->piece[low];
+    int64_t next = 1; /* after the last that begins at or before it */
+    bisect(next, s->n, i, s->piece[i]->at > at);
+    return s->piece[next - 1];
 }
 
 /* If the tensor is cut along an axis other than the first, the part that a shard holds of it, which
@@ -172,15 +166,9 @@ static bool part_held(const CkStream *s, const CkTensor *t, int64_t element, CkE
 }
 
 static const CkPlaced *placed_at(const CkTensor *t, int64_t e) {
-    uint32_t low = 0, high = t->n_placed - 1; /* the last that begins at or before it */
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (t->placed[middle].part.first <= e)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return &t->placed[low];
+    int64_t next = 1; /* after the last that begins at or before it */
+    bisect(next, t->n_placed, i, t->placed[i].part.first > e);
+    return &t->placed[next - 1];
 }
 
 /* At most n whole elements of a transposed part. */

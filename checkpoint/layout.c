@@ -388,16 +388,11 @@ const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t eleme
     const CkTensor *t = &c->tensor[v->first];
     int64_t in = element % v->layout.padded;
     int64_t at = t->chunk ? layout_at(&v->layout, in) : in;
-    uint32_t low = 0, high = v->n - 1; /* the last that begins at or before it */
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (t[middle].offset <= at)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    *first = ck_element(c, &t[low], element);
-    return &t[low];
+    int64_t next = 1; /* after the last that begins at or before it */
+    bisect(next, v->n, i, t[i].offset > at);
+    t += next - 1;
+    *first = ck_element(c, t, element);
+    return t;
 }
 
 const char *ck_setting(const CkContents *c, const char *key) {

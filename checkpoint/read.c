@@ -159,33 +159,23 @@ static int32_t owner_of(Checkpoint *k, uint32_t vector, int64_t element) {
         }
     }
     const int32_t *part = table->rank + layout_shard_of(l, element) * copies;
-    int64_t low = 0, high = copies - 1; /* the first whose range ends after it */
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (ck_range(c, vector, part[middle]).end > element)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return part[low];
+    int64_t first = 0; /* whose range ends after it */
+    bisect(first, copies - 1, i, ck_range(c, vector, part[i]).end > element);
+    return part[first];
+}
+
+static bool lies_before(const CkPiece *p, uint32_t tensor, int64_t element) {
+    if (p->tensor != tensor) return p->tensor < tensor;
+    return ck_piece_element(p, p->n - 1) < element;
 }
 
 /* The piece of the rank that has the element of the tensor's vector. */
 static const CkPiece *piece_of(const RankFiles *w, uint32_t tensor, int64_t element) {
-    uint32_t low = 0, high = w->n;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        const CkPiece *p = &w->piece[middle];
-        bool before =
-            p->tensor < tensor || (p->tensor == tensor && ck_piece_element(p, p->n - 1) < element);
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    CHECK(low < w->n && w->piece[low].tensor == tensor &&
-          ck_piece_element(&w->piece[low], 0) <= element);
-    return &w->piece[low];
+    int64_t first = 0;
+    bisect(first, w->n, i, !lies_before(&w->piece[i], tensor, element));
+    const CkPiece *p = &w->piece[first];
+    CHECK(first < w->n && p->tensor == tensor && ck_piece_element(p, 0) <= element);
+    return p;
 }
 
 typedef struct TensorRange {

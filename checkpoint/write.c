@@ -119,15 +119,9 @@ static void add_out(Writing *w, const char *folder, CkFile *f, const CkPiece *pi
 
 /* The first piece that ends after that byte of the file. */
 static uint32_t first_piece(const OutFile *o, uint64_t from) {
-    uint32_t low = 0, high = o->n;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (o->file->header + o->piece[middle]->at + o->piece[middle]->bytes <= from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t first = 0;
+    bisect(first, o->n, i, o->file->header + o->piece[i]->at + o->piece[i]->bytes > from);
+    return (uint32_t)first;
 }
 
 static uint64_t block_end(const OutFile *o, uint64_t number) {

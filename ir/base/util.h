@@ -34,6 +34,17 @@ __attribute__((format(printf, 3, 4))) static inline int fail_with(char *error, i
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
+/* Raises `first` to the first i below `end` for which `holds` is true, as it is for all that
+ * follow; to `end` where there is none. */
+#define bisect(first, end, i, holds)                                                               \
+    for (int64_t high_ = (end), i; (first) < high_;) {                                             \
+        i = (first) + (high_ - (first)) / 2;                                                       \
+        if (holds)                                                                                 \
+            high_ = i;                                                                             \
+        else                                                                                       \
+            (first) = i + 1;                                                                       \
+    }
+
 static inline uint64_t align_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
 static inline double monotonic_seconds(void) {
