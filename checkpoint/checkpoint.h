@@ -333,12 +333,13 @@ int ck_make_full_files(const CkContents *c, const char *folder, char *error);
 enum { CK_PARTS = 256 };             /* most parts of a block */
 enum { CK_LEAST_EXTENT = 64 << 10 }; /* shorter ones go through the file system's cache */
 typedef struct OpenFile {
-    int fd;                      /* -1: closed */
-    uint32_t number;             /* which one */
-    bool can_pass, passes;       /* the cache: whether it is possible; whether it is done now */
-    uint64_t offsets, addresses; /* see Out of write.c */
+    int fd;                /* -1: closed */
+    uint32_t number;       /* which one */
+    bool can_pass, passes; /* the cache: whether it is possible; whether it is done now */
+    uint64_t offsets;      /* alignment of writes past the cache, powers of 2; .. */
+    uint64_t addresses;    /* .. 0: unknown, so everything goes through a buffer */
 } OpenFile;
-int ck_file_open(OpenFile *f, const char *path, bool reads); /* 0 or errno */
+int ck_file_open(OpenFile *f, const char *path, int flags); /* 0 or errno */
 void ck_file_close(OpenFile *f);
 /* Writes bytes [from, end) of the stream, which are in the parts; 0 or errno. */
 int full_file_write(OpenFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
@@ -393,9 +394,6 @@ bool ck_is_special_file(const char *path);
  * errno. After a short write the rest goes through the file system's cache. */
 int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from);
 int ck_reserve(int fd, uint64_t bytes); /* on the disk, where the file system can; 0 or errno */
-/* What offsets and addresses must be multiples of for writes past the cache; unchanged if the
- * system does not say. */
-void ck_direct_multiples(int fd, uint64_t *offsets, uint64_t *addresses);
 
 /* manifest.c */
 char *ck_manifest_text(const CkContents *c, size_t *bytes); /* malloc'ed */

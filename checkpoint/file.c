@@ -1,6 +1,5 @@
 /* Low-level calls on files that are written: whether a path is a file, writing all bytes despite
- * signals and short writes, reserving room on the disk, and the alignment of writes past the file
- * system's cache; buffers for them.
+ * signals and short writes, and reserving room on the disk; buffers for them.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -44,20 +43,6 @@ int ck_reserve(int fd, uint64_t bytes) {
         if (errno != EINTR) return errno;
     }
     return 0;
-}
-
-void ck_direct_multiples(int fd, uint64_t *offsets, uint64_t *addresses) {
-#ifdef STATX_DIOALIGN
-    struct statx s;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) || !(s.stx_mask & STATX_DIOALIGN) ||
-        !s.stx_dio_mem_align || CK_ALIGN % s.stx_dio_mem_align || !s.stx_dio_offset_align ||
-        CK_ALIGN % s.stx_dio_offset_align)
-        return;
-    *addresses = s.stx_dio_mem_align;
-    *offsets = MAX(s.stx_dio_offset_align, s.stx_dio_mem_align); /* also of addresses in a buffer */
-#else
-    (void)fd, (void)offsets, (void)addresses;
-#endif
 }
 
 /* ---- buffers that files are read into and written from

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkpoint.h"
@@ -40,16 +41,37 @@ int ck_make_full_files(const CkContents *c, const char *folder, char *error) {
 
 /* ---- opening */
 
-int ck_file_open(OpenFile *f, const char *path, bool reads) {
-    int flags = (reads ? O_RDONLY | O_NONBLOCK : O_WRONLY) | O_CLOEXEC; /* a FIFO has no size */
-    *f = (OpenFile){.fd = open(path, flags | O_DIRECT), .offsets = 1, .addresses = 1};
+/* What offsets and addresses must be multiples of for writes past the cache; unchanged if the
+ * system does not say. */
+static void find_multiples(OpenFile *f) {
+#ifdef STATX_DIOALIGN
+    struct statx s;
+    if (statx(f->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) || !(s.stx_mask & STATX_DIOALIGN) ||
+        !s.stx_dio_mem_align || CK_ALIGN % s.stx_dio_mem_align || !s.stx_dio_offset_align ||
+        CK_ALIGN % s.stx_dio_offset_align)
+        return;
+    f->addresses = s.stx_dio_mem_align;
+    /* also of addresses in a buffer */
+    f->offsets = MAX(s.stx_dio_offset_align, s.stx_dio_mem_align);
+#else
+    (void)f;
+#endif
+}
+
+int ck_file_open(OpenFile *f, const char *path, int flags) {
+    bool creates = flags & O_CREAT;
+    flags |= O_CLOEXEC;
+    *f = (OpenFile){.fd = open(path, flags | O_DIRECT, 0666), .offsets = 1, .addresses = 1};
     f->can_pass = f->passes = f->fd >= 0;
-    if (f->fd < 0 && errno == EINVAL) f->fd = open(path, flags);
+    if (f->fd < 0 && errno == EINVAL) {
+        if (creates) unlink(path); /* it was made before the flag was refused */
+        f->fd = open(path, flags, 0666);
+    }
     if (f->fd < 0) return errno;
-    if (!f->can_pass || reads) return 0;
+    if (!f->can_pass || !(flags & O_WRONLY)) return 0;
     f->addresses = 0;
-    ck_direct_multiples(f->fd, &f->offsets, &f->addresses);
-    f->offsets = MAX(f->offsets, (uint64_t)MAX(sysconf(_SC_PAGESIZE), CK_ALIGN));
+    find_multiples(f);
+    if (!creates) f->offsets = MAX(f->offsets, (uint64_t)MAX(sysconf(_SC_PAGESIZE), CK_ALIGN));
     return 0;
 }
 

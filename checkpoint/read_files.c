@@ -2,6 +2,7 @@
  * message for a file that does not match the manifest.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,7 +30,7 @@ static int open_file(const Checkpoint *k, uint32_t number, const char *name, uin
     if (file->fd >= 0 && file->number == number) return 0;
     ck_file_close(file);
     snprintf(path, sizeof path, "%s/%s", k->folder, name);
-    int failed = ck_file_open(file, path, true);
+    int failed = ck_file_open(file, path, O_RDONLY | O_NONBLOCK); /* a FIFO has no size */
     file->number = number;
     if (failed) {
         snprintf(what, CK_WHAT, "%s", failed == ENOENT ? "the file is missing" : strerror(failed));

@@ -40,15 +40,12 @@
 typedef struct OutFile { /* a file being written */
     char *path;
     CkFile *file;
-    int fd;
-    OpenFile full;             /* of form full: the same file .. */
-    pthread_mutex_t full_lock; /* .. one write at a time, past the cache or through it */
+    OpenFile open;
+    pthread_mutex_t full_lock; /* of form full: one write at a time, past the cache or through it */
     CkStream stream;
     const char *header;
     const CkPiece **piece; /* its pieces, by place */
     uint32_t n;
-    uint64_t offsets;   /* alignment of writes from the source's memory, powers of 2; .. */
-    uint64_t addresses; /* .. 0: unknown, so everything goes through a buffer */
 } OutFile;
 
 typedef struct OutBlock {
@@ -102,12 +99,11 @@ static bool is_full(const Writing *w) { return w->c->form == CHECKPOINT_FULL; }
 static void add_out(Writing *w, const char *folder, CkFile *f, const CkPiece *piece, uint32_t n) {
     OutFile *o = &w->out[w->n_out++];
     *o = (OutFile){.file = f,
-                   .fd = -1,
+                   .open = {.fd = -1},
                    .full_lock = PTHREAD_MUTEX_INITIALIZER,
                    .piece = arena_array(w->arena, const CkPiece *, n + 1)};
     o->path = arena_printf(w->arena, "%s/%s", folder,
                            is_full(w) ? w->c->full_file[f->class].name : f->name);
-    o->full.fd = -1;
     for (uint32_t i = 0; i < n; i++)
         if (piece[i].class == f->class) o->piece[o->n++] = &piece[i];
     uint64_t bytes;
@@ -252,12 +248,12 @@ static const char *find_part(const Writing *w, const Ready *r, const CkPiece *p,
     uint64_t shift = r->extent.at - r->extent.stream; /* to the file */
     bool gaps = p->run != p->kept;
     const char *at =
-        o->addresses && !r->extent.transposed && !gaps ? find_byte(w, o, p, *from) : NULL;
+        o->open.addresses && !r->extent.transposed && !gaps ? find_byte(w, o, p, *from) : NULL;
     if (!at || r->n + 3 > CK_PARTS - COPIED_PARTS) return NULL;
-    uint64_t low = align_up(*from + shift, o->offsets);
-    uint64_t high = *end + shift - (*end + shift) % o->offsets;
+    uint64_t low = align_up(*from + shift, o->open.offsets);
+    uint64_t high = *end + shift - (*end + shift) % o->open.offsets;
     at += low - shift - *from;
-    if (low + LEAST_BORROWED > high || (uintptr_t)at % o->addresses) return NULL;
+    if (low + LEAST_BORROWED > high || (uintptr_t)at % o->open.addresses) return NULL;
     *from = low - shift;
     *end = high - shift;
     return at;
@@ -328,9 +324,9 @@ static int hash_and_write(Writing *w, Ready *r) {
     OutFile *o = &w->out[r->block->out];
     uint64_t from = r->block->number * o->file->hashed, end = block_end(o, r->block->number);
     o->file->block[r->block->number] = hash_parts(r->part, end - from);
-    if (!is_full(w)) return ck_write_parts(o->fd, r->part, r->n, from);
+    if (!is_full(w)) return ck_write_parts(o->open.fd, r->part, r->n, from);
     pthread_mutex_lock(&o->full_lock);
-    int number = full_file_write(&o->full, &o->stream, r->part, from, end);
+    int number = full_file_write(&o->open, &o->stream, r->part, from, end);
     pthread_mutex_unlock(&o->full_lock);
     return number;
 }
@@ -368,41 +364,23 @@ static int write_blocks(Writing *w, char *buffer) {
 
 /* ---- files */
 
-static int create_file(OutFile *o, char *error) {
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    o->fd = open(o->path, flags | O_DIRECT, 0666);
-    if (o->fd >= 0) {
-        ck_direct_multiples(o->fd, &o->offsets, &o->addresses);
-    } else if (errno == EINVAL) { /* the file was made before the flag was refused */
-        unlink(o->path);
-        o->fd = open(o->path, flags, 0666);
-        o->offsets = o->addresses = 1;
-    }
-    if (o->fd < 0) return cannot_write(o->path, errno, error);
-    int number = ck_reserve(o->fd, o->file->size);
-    return number ? cannot_write(o->path, number, error) : 0;
-}
-
 /* Cuts off the padding of the last block. All files are cut before any is synced, so that one
  * commit of the file system's journal covers them all. */
 static int cut_file(const OutFile *o, char *error) {
-    return ftruncate(o->fd, (off_t)o->file->size) ? cannot_write(o->path, errno, error) : 0;
+    return ftruncate(o->open.fd, (off_t)o->file->size) ? cannot_write(o->path, errno, error) : 0;
 }
 
 static int finish_file(OutFile *o, char *error) {
-    if (fsync(o->fd)) return cannot_write(o->path, errno, error);
-    int fd = o->fd;
-    o->fd = -1;
+    int fd = o->open.fd;
+    if (fsync(fd)) return cannot_write(o->path, errno, error);
+    o->open.fd = -1;
     return close(fd) ? cannot_write(o->path, errno, error) : 0;
 }
 
 /* In form full the file already exists with its full size. */
 static int open_out(const Writing *w, OutFile *o) {
-    if (!is_full(w)) return create_file(o, w->error);
-    int number = ck_file_open(&o->full, o->path, false);
-    o->offsets = o->full.offsets;
-    o->addresses = o->full.addresses;
-    o->fd = o->full.fd;
+    int number = ck_file_open(&o->open, o->path, O_WRONLY | (is_full(w) ? 0 : O_CREAT | O_EXCL));
+    if (!number && !is_full(w)) number = ck_reserve(o->open.fd, o->file->size);
     return number ? cannot_write(o->path, number, w->error) : 0;
 }
 
@@ -424,8 +402,7 @@ int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSourc
     for (uint32_t i = 0; i < w.n_out && !code && !is_full(&w); i++)
         code = cut_file(&w.out[i], error);
     for (uint32_t i = 0; i < w.n_out && !code; i++) code = finish_file(&w.out[i], error);
-    for (uint32_t i = 0; i < w.n_out; i++)
-        if (w.out[i].fd >= 0) close(w.out[i].fd);
+    for (uint32_t i = 0; i < w.n_out; i++) ck_file_close(&w.out[i].open);
     ck_buffer_free(own, CK_WRITERS * CK_BLOCK);
     arena_free(w.arena);
     return code;
