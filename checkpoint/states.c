@@ -65,34 +65,29 @@ static void add_vector(StateBuilder *m, const PlanState *s) {
     c->n_vector++;
 }
 
-/* Calls visit for each part of a weight in a tensor that --save writes. */
-static void each_part(StateBuilder *m, void (*visit)(StateBuilder *m, const PlanStored *s,
-                                                     CkTensor *weight, const StoredPart *part)) {
-    const Plan *p = m->p;
-    for (uint64_t i = 0; i < p->n_stored; i++)
-        for (uint32_t k = 0; p->stored[i].table == 0 && k < p->stored[i].n_part; k++) {
-            const StoredPart *part = &p->parts[p->stored[i].first_part + k];
-            if (m->weight[part->param]) visit(m, &p->stored[i], m->weight[part->param], part);
-        }
-}
-
-static void count_part(StateBuilder *m, const PlanStored *s, CkTensor *weight,
-                       const StoredPart *part) {
-    (void)m, (void)s, (void)part;
-    weight->n_part++;
-}
-
-static void add_part(StateBuilder *m, const PlanStored *s, CkTensor *weight,
-                     const StoredPart *part) {
-    if (!weight->part) {
-        weight->part = arena_array(m->a, CkPart, weight->n_part);
-        weight->n_part = 0;
+static void add_part(StateBuilder *m, const PlanStored *s, const StoredPart *part) {
+    CkTensor *weight = m->weight[part->param];
+    uint32_t n = weight->n_part++;
+    if (!(n & (n - 1))) { /* as many as there is room for */
+        CkPart *more = arena_array(m->a, CkPart, n ? 2 * n : 1);
+        if (n) memcpy(more, weight->part, n * sizeof *more);
+        weight->part = more;
     }
-    CkPart *to = &weight->part[weight->n_part++];
+    CkPart *to = &weight->part[n];
     *to = (CkPart){.tensor = plan_string(m->p, s->name), .rank = s->rank, .elements = 1};
     memcpy(to->dim, s->dim, sizeof to->dim);
     for (int d = 0; d < s->rank; d++) to->elements *= s->dim[d];
     to->part = *part;
+}
+
+/* The parts of weights in tensors that --save writes. */
+static void add_parts(StateBuilder *m) {
+    const Plan *p = m->p;
+    for (uint64_t i = 0; i < p->n_stored; i++)
+        for (uint32_t k = 0; p->stored[i].table == 0 && k < p->stored[i].n_part; k++) {
+            const StoredPart *part = &p->parts[p->stored[i].first_part + k];
+            if (m->weight[part->param]) add_part(m, &p->stored[i], part);
+        }
 }
 
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state) {
@@ -116,6 +111,5 @@ void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **st
             if (state) state[c->n_vector] = &p->states[i];
             add_vector(&m, &p->states[i]);
         }
-    each_part(&m, count_part);
-    each_part(&m, add_part);
+    add_parts(&m);
 }
