@@ -256,11 +256,7 @@ static bool load_file(Model *m, const char *path, Span used_at) {
         vec_push(m->arena, &m->units, missing);
         return false;
     }
-    char *kept = arena_strndup(m->arena, text, 0);
-    if (n) {
-        kept = arena_alloc(m->arena, n + 1);
-        memcpy(kept, text, n);
-    }
+    const char *kept = arena_strndup(m->arena, text, n);
     free(text);
     return add_source(m, arena_strdup(m->arena, path), kept, n, false);
 }

@@ -231,7 +231,7 @@ ExprValue evaluate_call(Scope *s, const Node *e) {
     const Node *callee = e->kids[0];
     if (callee->kind == NODE_REF) return call_name(s, e);
     Arguments args = evaluate_arguments(s, e->kids[1], NULL);
-    if (callee->kind == NODE_MEMBER && !owner_unknown(s, callee)) {
+    if (callee->kind == NODE_MEMBER && !unknown_owner(s, callee)) {
         ExprValue owner = evaluate(s, callee->kids[0]);
         if (owner.kind == VALUE_MODULE && instance_method(owner.module, callee->text))
             return call_module(s, owner.module, callee->text, &args, e->span);

@@ -25,8 +25,9 @@ bool run_block(Scope *s, const Node *block, ExprValue *result);
 /* evaluate.c */
 /* callee: its arguments can be words that it knows; or NULL. */
 Arguments evaluate_arguments(Scope *s, const Node *args, const CallInfo *callee);
-/* Is the first name of a.b.c unknown? Then a.b.c is reported when it is evaluated. */
-bool owner_unknown(const Scope *s, const Node *e);
+/* The first name of a.b.c, if nothing has that name and it is not a word of the section; or NULL.
+ * Then a.b.c is reported when it is evaluated. */
+const Node *unknown_owner(const Scope *s, const Node *e);
 
 /* call.c */
 ExprValue evaluate_call(Scope *s, const Node *e);

@@ -161,14 +161,11 @@ static NOINLINE ExprValue evaluate_index(Scope *s, const Node *e) {
     return (ExprValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
-/* The first name of a.b.c, if nothing has that name and it is not a word of the section. */
-static const Node *unknown_owner(const Scope *s, const Node *e) {
+const Node *unknown_owner(const Scope *s, const Node *e) {
     while (e->kind == NODE_MEMBER) e = e->kids[0];
     if (e->kind != NODE_REF || scope_knows(s, e->text)) return NULL;
     return !s->key || s->elaboration || name_hint(e->text) ? e : NULL;
 }
-
-bool owner_unknown(const Scope *s, const Node *e) { return unknown_owner(s, e) != NULL; }
 
 static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
     const Node *unknown = unknown_owner(s, e);

@@ -139,8 +139,7 @@ bool import_read(Model *m, ImportFormat format, const char *path, ImportedFile *
     if (!text)
         return diag_report(m->ds, E_cannot_read, (Span){0}, NULL, "cannot read %s: %s", path,
                            strerror(errno));
-    char *kept = arena_alloc(m->arena, n + 1);
-    memcpy(kept, text, n);
+    const char *kept = arena_strndup(m->arena, text, n);
     free(text);
     YamlReader r = {.m = m, .out = out};
     r.file = diag_add_file(m->ds, arena_strdup(m->arena, path), kept, n);

@@ -42,8 +42,7 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset) 
 }
 
 bool parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n) {
-    char *text = arena_alloc(ds->arena, n + 1);
-    if (n) memcpy(text, bytes, n);
+    const char *text = arena_strndup(ds->arena, bytes, n);
     return parse_source(ds, diag_add_file(ds, name, text, n), PARSE_FILE, 0) != NULL;
 }
 
