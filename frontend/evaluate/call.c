@@ -133,16 +133,10 @@ static void unknown_function(Scope *s, const Node *callee) {
                           module ? "module `%s` must be declared as a field before it can be called"
                                  : "there is no function or module `%s` here",
                           callee->text);
-    const char *near = nearest_name(callee->text, names.at.at, names.at.n);
-    const char *hint = name_hint(callee->text);
-    if (module)
-        suggest_field(&d, callee->text);
-    else if (hint)
-        diag_help(&d, "%s", hint);
-    else if (near)
-        diag_help(&d, "did you mean `%s`?", near);
-    else if (s->elaboration)
-        diag_help(&d, "`fsdpc help functions` lists the functions");
+    const char *all = s->elaboration ? "`fsdpc help functions` lists the functions" : NULL;
+    d.help = name_hint(callee->text);
+    if (!d.help) d.help = nearest_help(s->model->arena, callee->text, names.at.at, names.at.n, all);
+    if (module) suggest_field(&d, callee->text);
     method_emit(s, &d);
 }
 

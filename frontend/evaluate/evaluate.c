@@ -167,6 +167,20 @@ const Node *unknown_owner(const Scope *s, const Node *e) {
     return !s->key || s->elaboration || name_hint(e->text) ? e : NULL;
 }
 
+/* What to write instead of x.name, where x is no module; or NULL. */
+static const char *help_without_field(Scope *s, const ExprValue *x, const char *name) {
+    Arena *a = s->model->arena;
+    bool tensor = value_is_tensor(x), function = call_find(GROUP_FUNCTION, name);
+    if (tensor && field_hint(name)) return field_hint(name);
+    if (tensor && function)
+        return arena_printf(a, "`%s` is a function of the tensor: %s(..)", name, name);
+    if (tensor) return name_hint(name);
+    if (x->kind == VALUE_LOSS) return loss_help;
+    if (value_is_number(x) && function)
+        return arena_printf(a, "call functions without a prefix: %s(..)", name);
+    return x->kind == VALUE_WORD ? "write the name of a file in double quotes" : NULL;
+}
+
 static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
     const Node *unknown = unknown_owner(s, e);
     if (unknown) {
@@ -175,24 +189,9 @@ static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
     }
     ExprValue what = evaluate(s, e->kids[0]);
     if (what.kind == VALUE_ERROR) return what;
-    if (what.kind != VALUE_MODULE) {
-        Diag d = method_error(s, E_unknown_field, e->span, "%s has no field `%s`",
-                              value_kind_name(&what), e->text);
-        if (value_is_tensor(&what) && field_hint(e->text))
-            diag_help(&d, "%s", field_hint(e->text));
-        else if (value_is_tensor(&what) && call_find(GROUP_FUNCTION, e->text))
-            diag_help(&d, "`%s` is a function of the tensor: %s(..)", e->text, e->text);
-        else if (value_is_tensor(&what) && name_hint(e->text))
-            diag_help(&d, "%s", name_hint(e->text));
-        else if (what.kind == VALUE_LOSS)
-            diag_help(&d, "%s", loss_help);
-        else if (value_is_number(&what) && call_find(GROUP_FUNCTION, e->text))
-            diag_help(&d, "call functions without a prefix: %s(..)", e->text);
-        else if (what.kind == VALUE_WORD)
-            diag_help(&d, "write the name of a file in double quotes");
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
+    if (what.kind != VALUE_MODULE)
+        return method_fail(s, E_unknown_field, e->span, help_without_field(s, &what, e->text),
+                           "%s has no field `%s`", value_kind_name(&what), e->text);
     InstanceField *f = instance_field(what.module, e->text);
     if (f) return field_value(f, e->span);
     StringList names = {0};
@@ -207,20 +206,17 @@ static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
 bool evaluate_truth(Scope *s, const Node *e, bool *out) {
     ExprValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
-    if (v.kind != VALUE_BOOL) {
-        Diag d = method_error(s, E_condition, e->span, "a condition must be true or false, not %s",
-                              value_kind_name(&v));
-        if (value_is_tensor(&v))
-            diag_help(&d,
-                      "conditions are decided when the model is compiled; multiply comparisons of "
-                      "tensors, as in (x > 0) * (x < 1), and choose elements with where(..)");
-        else
-            diag_help(&d,
-                      e->kind == NODE_REF ? "set `%s` to true or false"
-                                          : "write a comparison, such as `%s != 0`",
-                      node_text(s->model->arena, e));
-        return method_emit(s, &d);
-    }
+    if (v.kind != VALUE_BOOL)
+        return method_report(
+            s, E_condition, e->span,
+            value_is_tensor(&v)
+                ? "conditions are decided when the model is compiled; multiply comparisons of "
+                  "tensors, as in (x > 0) * (x < 1), and choose elements with where(..)"
+                : arena_printf(s->model->arena,
+                               e->kind == NODE_REF ? "set `%s` to true or false"
+                                                   : "write a comparison, such as `%s != 0`",
+                               node_text(s->model->arena, e)),
+            "a condition must be true or false, not %s", value_kind_name(&v));
     *out = v.boolean;
     return true;
 }

@@ -147,8 +147,9 @@ bool help_topic(const HelpBook *b, const char *topic, Buf *out) {
     return put_pages(b, topic, is_page, out) || put_pages(b, topic, has_row, out);
 }
 
-static const char *nearest_topic(const HelpBook *b, const char *topic) {
+const char *help_remedy(const HelpBook *b, const char *topic) {
     VEC(const char *) names = {0};
+    if (name_hint(topic)) return name_hint(topic);
     for (uint32_t i = 0; i < b->chapters.n; i++) {
         const HelpChapter *c = &b->chapters.at[i];
         vec_push(b->arena, &names, c->name);
@@ -157,15 +158,7 @@ static const char *nearest_topic(const HelpBook *b, const char *topic) {
             if (c->pages.at[k].alias) vec_push(b->arena, &names, c->pages.at[k].alias);
         }
     }
-    return nearest_name(topic, names.at, names.n);
-}
-
-const char *help_remedy(const HelpBook *b, const char *topic) {
-    const char *hint = name_hint(topic);
-    if (hint) return hint;
-    const char *nearest = nearest_topic(b, topic);
-    return nearest ? arena_printf(b->arena, "did you mean `%s`?", nearest)
-                   : "`fsdpc help` lists all topics";
+    return nearest_help(b->arena, topic, names.at, names.n, "`fsdpc help` lists all topics");
 }
 
 /* ---- Markdown ---- */

@@ -246,21 +246,19 @@ static void report_unknown(Importer *i, const ImportEntry *e, bool known) {
         if (import_table[k].format == i->format && !is_prefix_pattern(import_table[k].key))
             keys[n++] = import_table[k].key;
     if (known) {
-        Diag d = diag_at(i->m->ds, E_import_value, e->span, "%s cannot be `%s`", e->key, e->text);
         Buf values = {0};
         for (uint32_t k = 0; k < IMPORT_ROWS; k++)
             if (import_table[k].format == i->format && pattern_names(import_table[k].key, e->key))
                 add_values(&values, import_table[k].values);
-        if (values.n) diag_help(&d, "write one of %s (# stands for a number)", values.at);
-        diag_emit(&d);
-        buf_free(&values);
+        const char *help =
+            values.n ? arena_printf(i->m->arena, "write one of %s (# stands for a number)",
+                                    buf_text(i->m->arena, &values))
+                     : NULL;
+        diag_report(i->m->ds, E_import_value, e->span, help, "%s cannot be `%s`", e->key, e->text);
         return;
     }
-    Diag d = diag_at(i->m->ds, E_import_key, e->span, "--%s does not know the key `%s`",
-                     import_option(i->format), e->key);
-    const char *near = nearest_name(e->key, keys, n);
-    if (near) diag_help(&d, "did you mean `%s`?", near);
-    diag_emit(&d);
+    diag_report(i->m->ds, E_import_key, e->span, nearest_help(i->m->arena, e->key, keys, n, NULL),
+                "--%s does not know the key `%s`", import_option(i->format), e->key);
 }
 
 static bool gives_number(const Importer *i, const char *key) {

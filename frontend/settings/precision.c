@@ -100,9 +100,7 @@ static void resolve_gather(Model *m, Policy *p) {
     const ExprValue *v = &model_setting(m, "shard", "gather")->value;
     if (v->kind != VALUE_WORD) return;
     p->gather = MAX(word_find(&words_DType, v->text), DT_NONE);
-    if (!strategy_gathers(p->strategy))
-        warn_idle(m, "shard", "gather",
-                  arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy)));
+    if (!strategy_gathers(p->strategy)) warn_idle(m, "shard", "gather", strategy_text(m, p));
 }
 
 /* Reductions sum terms that were divided by the global number of targets, so the sum is the
