@@ -286,13 +286,13 @@ def cut(tools, tmp):
     mixtral = ROOT / "models" / "mixtral.fsd"
     dropped = ROOT / "tests" / "backend" / "models" / "dropped.fsd"
     gpt, llama = ROOT / "models" / "gpt2.fsd", ROOT / "models" / "llama3.fsd"
+    positions = ("cp=2", "zigzag=8", "dp=2,cp=2", "zigzag=2,tp=2", "tp=2,cp=2")
+    heads = ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")
     worst = 0
     for model, settings, meshes in (
-        (gpt, GPT, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3", "tp=2,rows")),
+        (gpt, GPT + FEW, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3", "tp=2,rows", *positions)),
         (dropped, [], ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,rows", "cp=2", "tp=2,zigzag=4")),
-        (llama, FEW_HEADS, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
-        (gpt, GPT, ("cp=2", "zigzag=8", "dp=2,cp=2", "zigzag=2,tp=2", "tp=2,cp=2")),
-        (llama, FEW_HEADS, ("cp=2,dp=3", "dp=2,tp=4,zigzag=2")),
+        (llama, FEW_HEADS + FEW, (*heads, "cp=2,dp=3", "dp=2,tp=4,zigzag=2")),
         (mixtral, experts, ("dp=2,cp=2", "zigzag=2,dp=2")),
     ):
         worst = max(worst, near_one(tools, tmp, model, settings, meshes, CUT_BOUND))
@@ -325,14 +325,14 @@ def cut(tools, tmp):
 # have KV heads in common.
 def matrices(tools, tmp):
     gpt, llama = ROOT / "models" / "gpt2.fsd", ROOT / "models" / "llama3.fsd"
+    mixed = ("rep=2,dp=2,tp=2", "cp=2,tp=2", "dp=2,cp=2")
     for name, arguments in (("muon", "lr = 0.02, adamw_lr = 1e-3"), ("adafactor", "lr = 0.01")):
         optimizer = ["-s", f"train.optimizer={name}({arguments})"]
         padded = ["-s", 'train."wte.*"=group(muon = true)'] if name == "muon" else []
         worst = 0
         for model, settings, meshes in (
-            (gpt, GPT + padded, ("tp=2", "tp=4", "tp=2,dp=3", "tp=2,rows")),
-            (gpt, GPT + padded, ("rep=2,dp=2,tp=2", "cp=2,tp=2", "dp=2,cp=2")),
-            (llama, FEW_HEADS, ("tp=4", "tp=8", "dp=2,tp=4")),
+            (gpt, GPT + FEW + padded, ("tp=2", "tp=4", "tp=2,dp=3", "tp=2,rows", *mixed)),
+            (llama, FEW_HEADS + FEW, ("tp=4", "tp=8", "dp=2,tp=4")),
         ):
             args = settings + optimizer
             worst = max(worst, near_one(tools, tmp, model, args, meshes, MATRIX_BOUND[name]))
