@@ -28,13 +28,14 @@
 #include "staging.h"
 #include "tuning.h"
 
+#define NO_MEMORY "out of memory while opening the cuda device"
+
 typedef struct Recording {
     cudaGraphExec_t graph;
     uint32_t calls; /* direct ones so far */
 } Recording;
 
 struct DeviceContext {
-    RankInfo rank;
     cudaStream_t stream[STREAM_KINDS];
     cudaStream_t save; /* copies to the host that overlap the rank's own work */
     cudaEvent_t fork, join[STREAM_KINDS];
@@ -73,13 +74,31 @@ static int use_gpu(const DeviceContext *c, char *error) {
 /* The result of a call that is made on the context's GPU. */
 #define ON_GPU(c, what, call) (use_gpu(c, error) ? EXIT_ENVIRONMENT : gpu_result(error, what, call))
 
+static cudaError_t synchronize_streams(const DeviceContext *c) {
+    cudaError_t e = cudaSuccess;
+    for (int s = 0; s < STREAM_KINDS && !e; s++)
+        if (c->stream[s]) e = cudaStreamSynchronize(c->stream[s]);
+    return e;
+}
+
+static void forget_recordings(DeviceContext *c) {
+    for (uint32_t i = 0; c->recording && i < c->n_programs; i++) {
+        if (c->recording[i].graph) cudaGraphExecDestroy(c->recording[i].graph);
+        c->recording[i] = (Recording){.graph = NULL};
+    }
+}
+
+static void close_events(cudaEvent_t *event, uint64_t n) {
+    for (uint64_t i = 0; event && i < n; i++)
+        if (event[i]) cudaEventDestroy(event[i]);
+    free(event);
+}
+
 static void cuda_close(DeviceContext *c) {
     char error[ERROR_BYTES];
     if (!c || use_gpu(c, error)) return;
-    for (int s = 0; s < STREAM_KINDS; s++)
-        if (c->stream[s]) cudaStreamSynchronize(c->stream[s]);
-    for (uint32_t i = 0; c->recording && i < c->n_programs; i++)
-        if (c->recording[i].graph) cudaGraphExecDestroy(c->recording[i].graph);
+    synchronize_streams(c);
+    forget_recordings(c);
     free(c->recording);
     if (profile_close(c->profile, error)) fprintf(stderr, "note: %s\n", error);
     products_close(c->products);
@@ -87,15 +106,9 @@ static void cuda_close(DeviceContext *c) {
     if (c->segment) cudaFree(c->segment);
     if (c->fault) cudaFreeHost(c->fault);
     staging_close(c->staging);
-    for (uint64_t i = 0; c->stamp && i < 2 * c->rank.plan->n_instrs; i++)
-        if (c->stamp[i]) cudaEventDestroy(c->stamp[i]);
-    free(c->stamp);
-    for (uint64_t i = 0; c->event && i < c->n_events; i++)
-        if (c->event[i]) cudaEventDestroy(c->event[i]);
-    free(c->event);
-    for (uint32_t i = 0; c->mark && i < c->n_marks; i++)
-        if (c->mark[i]) cudaEventDestroy(c->mark[i]);
-    free(c->mark);
+    close_events(c->stamp, c->stamp ? 2 * c->options.rank.plan->n_instrs : 0);
+    close_events(c->event, c->n_events);
+    close_events(c->mark, c->n_marks);
     if (c->fork) cudaEventDestroy(c->fork);
     if (c->save) cudaStreamDestroy(c->save);
     for (int s = 0; s < STREAM_KINDS; s++) {
@@ -112,7 +125,7 @@ static cudaError_t new_event(cudaEvent_t *out) {
 /* Streams of messages are opened where the plan has stages: each costs a step waits. */
 static bool has_stream(const DeviceContext *c, int stream) {
     bool messages = stream == STREAM_SEND || stream == STREAM_RECEIVE;
-    return !messages || (c->rank.plan && plan_has_stages(c->rank.plan));
+    return !messages || (c->options.rank.plan && plan_has_stages(c->options.rank.plan));
 }
 
 /* Transfers are short and others wait for them: their streams go first. */
@@ -127,12 +140,12 @@ static cudaError_t open_streams(DeviceContext *c) {
     }
     if (!e) e = cudaStreamCreateWithPriority(&c->save, cudaStreamNonBlocking, least);
     if (!e) e = new_event(&c->fork);
-    const Plan *p = c->rank.plan;
+    const Plan *p = c->options.rank.plan;
     c->n_marks = device_outbox_mark(p && plan_has_stages(p) ? (uint32_t)p->n_states : 0, 0);
     c->mark = calloc(c->n_marks, sizeof *c->mark);
     if (!c->mark) return cudaErrorMemoryAllocation;
     for (int i = 0; i < DEVICE_MARKS && !e; i++) e = new_event(&c->mark[i]);
-    if (!e) e = staging_open(&c->rank, &c->staging);
+    if (!e) e = staging_open(&c->options.rank, &c->staging);
     if (!e) e = cudaHostAlloc((void **)&c->fault, sizeof *c->fault, cudaHostAllocMapped);
     if (!e) memset(c->fault, 0, sizeof *c->fault);
     if (!e) e = cudaHostGetDevicePointer((void **)&c->fault_on_device, c->fault, 0);
@@ -159,74 +172,73 @@ static cudaError_t open_segments(DeviceContext *c, const RankInfo *rank) {
     return segments_open(rank, &c->segment);
 }
 
-static int wants_early(const GpuKind *gpu, bool *out, char *error) {
-    const char *wanted = getenv("FSDP_CUDA_EARLY");
-    if (wanted && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0)
-        return gpu_error(error, EXIT_ENVIRONMENT,
-                         "FSDP_CUDA_EARLY=%.100s: choose 0 or 1, or leave it unset", wanted);
-    *out = wanted && *wanted == '1';
-    if (*out && !gpu_starts_early(gpu))
-        return gpu_error(
+static int wants_early(DeviceContext *c, char *error) {
+    int early;
+    int code = read_setting("FSDP_CUDA_EARLY", "0 or 1", 0, &early, error);
+    if (early && !code && !gpu_starts_early(&c->kind))
+        return fail_with(
             error, EXIT_ENVIRONMENT,
             "FSDP_CUDA_EARLY=1: kernels that start early need compute capability 9.0 or "
             "newer, and here they run as on %d.%d: leave it unset",
-            gpu->code / 10, gpu->code % 10);
-    return 0;
+            c->kind.code / 10, c->kind.code % 10);
+    c->early = early;
+    return code;
 }
 
-static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
-    const char *wanted = getenv("FSDP_CUDA_GRAPH");
-    if (wanted && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0)
-        return gpu_error(error, EXIT_ENVIRONMENT,
-                         "FSDP_CUDA_GRAPH=%.100s: choose 0 or 1, or leave it unset", wanted);
-    if (wanted && *wanted == '1' && options->process_ranks > 1)
-        return gpu_error(error, EXIT_ENVIRONMENT,
+static int wants_graphs(DeviceContext *c, char *error) {
+    enum { UNSET = -1 };
+    int wanted, ranks = c->options.process_ranks;
+    int code = read_setting("FSDP_CUDA_GRAPH", "0 or 1", UNSET, &wanted, error);
+    if (code) return code;
+    if (wanted == 1 && ranks > 1)
+        return fail_with(error, EXIT_ENVIRONMENT,
                          "FSDP_CUDA_GRAPH=1: a graph records one rank, but this process runs %d",
-                         options->process_ranks);
-    const PlanSettings *s = options->rank.plan ? options->rank.plan->settings : NULL;
+                         ranks);
+    const PlanSettings *s = c->options.rank.plan ? c->options.rank.plan->settings : NULL;
     bool pages = s && s->host_bytes && !plan_host_is_pinned(s);
-    if (wanted && *wanted == '1' && pages)
-        return gpu_error(
+    if (wanted == 1 && pages)
+        return fail_with(
             error, EXIT_ENVIRONMENT,
             "FSDP_CUDA_GRAPH=1: a graph cannot record copies of what is offloaded to %s",
             s->host_path ? "a file" : "memory that is not pinned");
-    *out = options->process_ranks <= 1 && !pages && !(wanted && *wanted == '0');
+    c->records = ranks <= 1 && !pages && wanted != 0;
     return 0;
 }
 
-static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *error) {
-    bool records = false, early = false;
-    int code = wants_graphs(options, &records, error);
-    int gpu = 0;
-    GpuKind kind = {0, 0};
-    if (!code) code = gpu_choose(options, &gpu, error);
-    if (!code) code = gpu_kind(gpu, &kind, error);
-    if (!code) code = wants_early(&kind, &early, error);
-    if (code) return code;
-    DeviceContext *c = calloc(1, sizeof *c);
-    if (!c)
-        return gpu_error(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
-    c->rank = options->rank;
-    c->records = records;
-    c->options = *options;
-    c->gpu = gpu;
-    c->kind = kind;
+/* Events that are made when they are needed first. */
+static int open_stamps(DeviceContext *c, char *error) {
+    if (!c->options.stamps || !c->options.rank.plan) return 0;
+    c->stamp = calloc(2 * c->options.rank.plan->n_instrs + 1, sizeof *c->stamp);
+    return c->stamp ? 0 : fail_with(error, EXIT_ENVIRONMENT, NO_MEMORY);
+}
+
+static int open_all(DeviceContext *c, char *error) {
     cudaError_t e = open_streams(c);
-    if (!e && options->rank.plan) e = open_events(c, options->rank.plan);
-    if (!e && options->rank.plan) e = open_segments(c, &options->rank);
-    code = gpu_result(error, "opening the cuda device", e);
-    if (!code) code = products_open(options, &c->products, error);
-    if (!code && !options->trial) code = profile_open(&options->rank, &c->profile, error);
-    if (!code && options->stamps && options->rank.plan) {
-        c->stamp = calloc(2 * options->rank.plan->n_instrs + 1, sizeof *c->stamp);
-        if (!c->stamp)
-            code =
-                gpu_error(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
-    }
+    if (!e && c->options.rank.plan) e = open_events(c, c->options.rank.plan);
+    if (!e && c->options.rank.plan) e = open_segments(c, &c->options.rank);
+    int code = gpu_result(error, "opening the cuda device", e);
+    if (!code) code = products_open(&c->options, &c->products, error);
+    if (!code && !c->options.trial) code = profile_open(&c->options.rank, &c->profile, error);
+    if (!code) code = open_stamps(c, error);
     if (c->profile || c->stamp) c->records = false;
-    c->early = early;
-    if (!code) code = attention_open(&kind, error);
+    if (!code) code = attention_open(&c->kind, error);
     c->attends = !code;
+    return code;
+}
+
+static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *error) {
+    DeviceContext *c = calloc(1, sizeof *c);
+    if (!c) return fail_with(error, EXIT_ENVIRONMENT, NO_MEMORY);
+    c->options = *options;
+    int code = wants_graphs(c, error);
+    if (!code) code = gpu_choose(options, &c->gpu, error);
+    if (!code) code = gpu_kind(c->gpu, &c->kind, error);
+    if (!code) code = wants_early(c, error);
+    if (code) {
+        free(c);
+        return code;
+    }
+    code = open_all(c, error);
     if (code)
         cuda_close(c);
     else
@@ -255,8 +267,7 @@ static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *
 static void cuda_arena_free(DeviceContext *c, void *arena) {
     char error[ERROR_BYTES];
     if (use_gpu(c, error)) return;
-    for (int s = 0; s < STREAM_KINDS; s++)
-        if (c->stream[s]) cudaStreamSynchronize(c->stream[s]);
+    synchronize_streams(c);
     cudaFree(arena);
 }
 
@@ -354,7 +365,7 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
     if (chosen) return chosen;
     if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS ||
         !c->stream[stream])
-        return gpu_error(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
+        return fail_with(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
     if (call->rank->plan && call->rank->plan != c->segments_of) {
         int code = gpu_result(error, "a group's table", open_segments(c, call->rank));
         if (code) return code;
@@ -372,20 +383,20 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
 
 static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error) {
     if (instr >= c->n_events || !c->event[instr])
-        return gpu_error(error, EXIT_CORRUPT, "no stream waits for instruction %u", instr);
+        return fail_with(error, EXIT_CORRUPT, "no stream waits for instruction %u", instr);
     return ON_GPU(c, "an event", cudaEventRecord(c->event[instr], other_work(c, stream)));
 }
 
 static int cuda_wait(DeviceContext *c, int stream, uint32_t instr, char *error) {
     if (instr >= c->n_events || !c->event[instr])
-        return gpu_error(error, EXIT_CORRUPT, "instruction %u has no event", instr);
+        return fail_with(error, EXIT_CORRUPT, "instruction %u has no event", instr);
     return ON_GPU(c, "an event", cudaStreamWaitEvent(other_work(c, stream), c->event[instr], 0));
 }
 
 static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    if (number >= c->n_marks) return gpu_error(error, EXIT_CORRUPT, "no mark %u", number);
+    if (number >= c->n_marks) return fail_with(error, EXIT_CORRUPT, "no mark %u", number);
     cudaError_t e = c->mark[number] ? cudaSuccess : new_event(&c->mark[number]);
     *out = c->mark[number];
     if (!e) e = cudaEventRecord(c->mark[number], other_work(c, stream));
@@ -395,17 +406,17 @@ static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, 
 static int cuda_stamp(DeviceContext *c, int stream, uint32_t number, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    if (!c->stamp || number >= 2 * c->rank.plan->n_instrs)
-        return gpu_error(error, EXIT_CORRUPT, "no stamp %u", number);
+    if (!c->stamp || number >= 2 * c->options.rank.plan->n_instrs)
+        return fail_with(error, EXIT_CORRUPT, "no stamp %u", number);
     cudaEvent_t *at = &c->stamp[number];
     cudaError_t e = *at ? cudaSuccess : cudaEventCreateWithFlags(at, cudaEventDefault);
     return gpu_result(error, "a stamp", e ? e : cudaEventRecord(*at, other_work(c, stream)));
 }
 
 static int cuda_between(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error) {
-    uint64_t n = c->stamp ? 2 * c->rank.plan->n_instrs : 0;
+    uint64_t n = c->stamp ? 2 * c->options.rank.plan->n_instrs : 0;
     if (from >= n || to >= n || !c->stamp[from] || !c->stamp[to])
-        return gpu_error(error, EXIT_CORRUPT, "no stamps %u and %u", from, to);
+        return fail_with(error, EXIT_CORRUPT, "no stamps %u and %u", from, to);
     return ON_GPU(c, "a stamp", cudaEventElapsedTime(ms, c->stamp[from], c->stamp[to]));
 }
 
@@ -415,11 +426,11 @@ static int cuda_follow(DeviceContext *c, int stream, void *mark, char *error) {
 
 static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                        int n_from, int64_t elements, char *error) {
-    if (n_from < 1) return gpu_error(error, EXIT_CORRUPT, "a reduction needs at least one operand");
+    if (n_from < 1) return fail_with(error, EXIT_CORRUPT, "a reduction needs at least one operand");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
-        return gpu_error(error, EXIT_CORRUPT, "cannot reduce dtype %d", dtype);
+        return fail_with(error, EXIT_CORRUPT, "cannot reduce dtype %d", dtype);
     if (n_from > REDUCE_AT_ONCE)
-        return gpu_error(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
+        return fail_with(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
                          n_from, REDUCE_AT_ONCE);
     return ON_GPU(c, "a reduction",
                   cuda_sum_arrays(other_work(c, stream), dtype, to, from, n_from, elements));
@@ -450,7 +461,7 @@ static int cuda_program_begin(DeviceContext *c, uint32_t program, bool repeats, 
     cudaStream_t compute = c->stream[STREAM_COMPUTE];
     *replayed = false;
     memset(c->follows, 0, sizeof c->follows);
-    if (program >= c->n_programs) return gpu_error(error, EXIT_CORRUPT, "no program %u", program);
+    if (program >= c->n_programs) return fail_with(error, EXIT_CORRUPT, "no program %u", program);
     Recording *r = &c->recording[program];
     if (r->graph) {
         *replayed = true;
@@ -488,22 +499,20 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
 static int cuda_synchronize(DeviceContext *c, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    cudaError_t e = cudaSuccess;
-    for (int s = 0; s < STREAM_KINDS && !e; s++)
-        if (c->stream[s]) e = cudaStreamSynchronize(c->stream[s]);
+    cudaError_t e = synchronize_streams(c);
     staging_settled(c->staging, !e);
     if (e) return gpu_result(error, "the GPU", e);
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
     if (f->kind == FAULT_STUCK)
-        return gpu_error(
+        return fail_with(
             error, EXIT_RANK,
             "%s: a block of its kernel waited in vain for another block (tile %lld, "
             "keys %lld)\n"
             "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
             launch_op_name(f->op), (long long)f->position, (long long)f->value);
     if (f->kind == FAULT_ROWS)
-        return gpu_error(
+        return fail_with(
             error, EXIT_CORRUPT,
             "%s: the rows of expert %lld end at %lld, which is not within its %lld rows of "
             "tokens\nhelp: this is a bug: an earlier instruction of the plan computed them; "
@@ -512,17 +521,14 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
             (long long)f->limit);
     IndexPlace place = {f->position, f->n};
     return index_fault_write(error, launch_op_name(f->op), (IndexFault)(f->kind - FAULT_INDEX),
-                             place, f->value, f->limit, c->rank.fault);
+                             place, f->value, f->limit, c->options.rank.fault);
 }
 
 static void *cuda_native_stream(DeviceContext *c, int stream) { return other_work(c, stream); }
 
 static int cuda_program_forget(DeviceContext *c, char *error) {
     int code = cuda_synchronize(c, error);
-    for (uint32_t i = 0; i < c->n_programs; i++) {
-        if (c->recording[i].graph) cudaGraphExecDestroy(c->recording[i].graph);
-        c->recording[i] = (Recording){.graph = NULL};
-    }
+    forget_recordings(c);
     return code;
 }
 

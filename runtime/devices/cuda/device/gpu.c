@@ -10,7 +10,6 @@
  */
 #include <cublasLt.h>
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,18 +27,25 @@ enum { BUS_ID_BYTES = 32 };
 static int gpu = -1;         /* of this process */
 static uint64_t used_before; /* of its memory, before our context if NVML tells */
 
-int gpu_error(char *error, int code, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error, ERROR_BYTES, format, args);
-    va_end(args);
-    return code;
-}
-
 int gpu_result(char *error, const char *what, cudaError_t e) {
     if (e == cudaSuccess) return 0;
-    return gpu_error(error, EXIT_ENVIRONMENT, "%s: %s (%s)", what, cudaGetErrorString(e),
+    return fail_with(error, EXIT_ENVIRONMENT, "%s: %s (%s)", what, cudaGetErrorString(e),
                      cudaGetErrorName(e));
+}
+
+int read_setting(const char *name, const char *words, int otherwise, int *out, char *error) {
+    const char *value = getenv(name);
+    char list[64], *rest = list, *word;
+    *out = value ? 0 : otherwise;
+    if (!value) return 0;
+    snprintf(list, sizeof list, "%s", words);
+    while ((word = strtok_r(rest, ", ", &rest)) != NULL) {
+        if (!strcmp(word, "or")) continue;
+        if (!strcmp(word, value)) return 0;
+        ++*out;
+    }
+    return fail_with(error, EXIT_ENVIRONMENT, "%s=%.100s: choose %s, or leave it unset", name,
+                     value, words);
 }
 
 /* ---- NVML, without its headers */
@@ -47,23 +53,24 @@ int gpu_result(char *error, const char *what, cudaError_t e) {
 typedef struct NvmlMemory {
     unsigned long long total, free, used;
 } NvmlMemory;
-typedef struct Nvml {
-    int (*init)(void);
-    int (*find)(const char *bus, void **device);
-    int (*memory)(void *device, NvmlMemory *out);
-} Nvml;
+
+/* A function of the library, which is started; NULL: it is not there. */
+static void *nvml_function(const char *name) {
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+    int (*init)(void) = NULL;
+    if (library) *(void **)&init = dlsym(library, "nvmlInit_v2");
+    return init && !init() ? dlsym(library, name) : NULL;
+}
 
 static bool nvml_used(int device, uint64_t *out) {
+    int (*find)(const char *bus, void **device), (*ask)(void *device, NvmlMemory *out);
     char bus[BUS_ID_BYTES];
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL), *handle = NULL;
-    if (!library || cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess) return false;
-    Nvml n;
+    void *handle = NULL;
     NvmlMemory memory;
-    *(void **)&n.init = dlsym(library, "nvmlInit_v2");
-    *(void **)&n.find = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
-    *(void **)&n.memory = dlsym(library, "nvmlDeviceGetMemoryInfo");
-    if (!n.init || !n.find || !n.memory || n.init() || n.find(bus, &handle) ||
-        n.memory(handle, &memory))
+    *(void **)&find = nvml_function("nvmlDeviceGetHandleByPciBusId_v2");
+    *(void **)&ask = nvml_function("nvmlDeviceGetMemoryInfo");
+    if (!find || !ask || cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess ||
+        find(bus, &handle) || ask(handle, &memory))
         return false;
     *out = memory.used;
     return true;
@@ -78,30 +85,30 @@ static int explain_error(char *error, cudaError_t e) {
     switch (e) {
     case cudaErrorInsufficientDriver:
         if (driver == 0)
-            return gpu_error(error, EXIT_ENVIRONMENT,
+            return fail_with(error, EXIT_ENVIRONMENT,
                              "device cuda: this machine has no NVIDIA driver (libcuda.so.1); "
                              "install one, or use --device cpu");
-        return gpu_error(error, EXIT_ENVIRONMENT,
+        return fail_with(error, EXIT_ENVIRONMENT,
                          "device cuda: the driver supports CUDA %d.%d, but this build needs %d.%d: "
                          "update the driver, or build with a toolkit that is not newer",
                          driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     case cudaErrorNoDevice:
-        return gpu_error(
+        return fail_with(
             error, EXIT_ENVIRONMENT,
             "device cuda: no GPU is visible%s%.60s; nvidia-smi lists the GPUs; without one "
             "use --device cpu",
             getenv("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES=" : "",
             getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : "");
     case cudaErrorSystemDriverMismatch:
-        return gpu_error(error, EXIT_ENVIRONMENT,
+        return fail_with(error, EXIT_ENVIRONMENT,
                          "device cuda: the driver's kernel module and its libraries have "
                          "different versions: restart the machine, or reload the module");
     case cudaErrorSystemNotReady:
-        return gpu_error(error, EXIT_ENVIRONMENT,
+        return fail_with(error, EXIT_ENVIRONMENT,
                          "device cuda: the GPUs are not ready: on a machine with NVSwitch the "
                          "service nvidia-fabricmanager must be running");
     case cudaErrorDevicesUnavailable:
-        return gpu_error(
+        return fail_with(
             error, EXIT_ENVIRONMENT,
             "device cuda: another process uses the GPU in exclusive mode; nvidia-smi names it");
     default: return gpu_result(error, "device cuda", e);
@@ -113,7 +120,7 @@ static int check_kind(int device, char *error) {
     cudaError_t e = cudaGetDeviceProperties(&p, device);
     if (e) return explain_error(error, e);
     if (10 * p.major + p.minor >= OLDEST_CAPABILITY) return 0;
-    return gpu_error(
+    return fail_with(
         error, EXIT_ENVIRONMENT,
         "device cuda: GPU %d, %.100s, has compute capability %d.%d; kernels need %d.%d or "
         "newer (A100, RTX 30 and later): use another GPU, or --device cpu",
@@ -154,7 +161,7 @@ static int take_gpu(const DeviceOptions *o, int *out, char *error) {
     if (e) return explain_error(error, e);
     int wanted = o->process_ranks > 1 || n == 1 ? 0 : o->local_rank;
     if (wanted >= n)
-        return gpu_error(
+        return fail_with(
             error, EXIT_ENVIRONMENT,
             "device cuda: the process with local rank %d needs a GPU of its own, but %d are "
             "visible; start at most %d processes on this machine, or check CUDA_VISIBLE_DEVICES",
@@ -190,7 +197,7 @@ static int say_too_small(const DeviceOptions *o, uint64_t bytes, uint64_t reserv
     char more[64] = "";
     if (reserve) snprintf(more, sizeof more, ", libraries about %.2f GiB more", gibibytes(reserve));
     uint64_t need = bytes * (uint64_t)MAX(o->process_ranks, 1) + reserve;
-    return gpu_error(
+    return fail_with(
         error, EXIT_ENVIRONMENT,
         "GPU %d is too small: the plan's arena takes %llu bytes (%.2f GiB)%s%s; %zu bytes "
         "(%.2f GiB) of its %.2f GiB are free%s",
@@ -235,11 +242,9 @@ static void describe_gpus(int driver, char *out, size_t size) {
     char version[96] = "";
     struct cudaDeviceProp p;
     int n = gpu_count();
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-    int (*init)(void) = NULL, (*ask)(char *, unsigned) = NULL;
-    if (library) *(void **)&init = dlsym(library, "nvmlInit_v2");
-    if (library) *(void **)&ask = dlsym(library, "nvmlSystemGetDriverVersion");
-    if (!init || !ask || init() || ask(version, sizeof version)) *version = 0;
+    int (*ask)(char *, unsigned);
+    *(void **)&ask = nvml_function("nvmlSystemGetDriverVersion");
+    if (!ask || ask(version, sizeof version)) *version = 0;
     int at = snprintf(out, size, "driver %s%sof CUDA %d.%d, %d GPU%s", version, *version ? " " : "",
                       driver / 1000, driver % 1000 / 10, n, n == 1 ? "" : "s");
     if (n > 0 && cudaGetDeviceProperties(&p, 0) == cudaSuccess)

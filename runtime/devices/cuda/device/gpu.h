@@ -6,12 +6,7 @@
 
 #include "kernel.h"
 
-/* Writes the message; returns the code. */
-int gpu_error(char *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* 0, or EXIT_ENVIRONMENT with what was tried and why it failed. */
-int gpu_result(char *error, const char *what, cudaError_t e);
-
-/* All functions below: 0, or EXIT_ENVIRONMENT with a message of one line that says what to do. */
+/* All functions: 0, or EXIT_ENVIRONMENT with a message of one line that says what to do. */
 
 /* Is there a driver, and a GPU that this build is for? */
 int gpu_probe(char *error);

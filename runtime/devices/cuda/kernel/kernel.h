@@ -106,6 +106,12 @@ extern const Kernel cuda_kernels[]; /* by op */
 /* Does the op's kernel run products? */
 CUDA_C bool op_multiplies(int op);
 
+/* gpu.c. 0, or EXIT_ENVIRONMENT with what was tried and why it failed. */
+CUDA_C int gpu_result(char *error, const char *what, cudaError_t e);
+/* The value of an environment variable as its number among the words, which are written as a
+ * message lists them: "0, 1 or again"; `otherwise` if it is unset. */
+CUDA_C int read_setting(const char *name, const char *words, int otherwise, int *out, char *error);
+
 /* launch.c of `shared`: the op's name; writes a message, which begins with it, and returns the
  * code; the bits of a number in a dtype. */
 CUDA_C const char *launch_op_name(int op);
