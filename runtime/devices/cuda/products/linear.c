@@ -16,7 +16,7 @@
 /* Widens an operand of 16 bits into a dense copy in the workspace. *pitch: elements from row to
  * row. */
 static int widen_operand(const Launch *l, ProductScratch *s, Operand *x, int64_t *pitch) {
-    if (x->dtype == DT_F32) return 0;
+    if (!x->at || x->dtype == DT_F32) return 0;
     int64_t width = last_dim(x->type);
     void *copy = take_floats(s, x->n);
     int code =
@@ -28,19 +28,19 @@ static int widen_operand(const Launch *l, ProductScratch *s, Operand *x, int64_t
 }
 
 /* A product and what it reads and writes. s: sizes and turns from product_shape; leading dimensions
- * and dtypes are found in run_product. bias and acc may be NULL. */
+ * and dtypes are found in run_product. bias and acc may be left out. */
 typedef struct LinearProduct {
     ProductShape s;
     Operand a, b; /* cuBLASLt's A and B */
-    Operand *bias, *acc;
+    Operand bias, acc;
     Result out;
 } LinearProduct;
 
 /* Does the library multiply these dtypes? */
 static bool is_direct(const LinearProduct *p) {
     return p->a.dtype == p->b.dtype && (p->a.dtype == p->out.dtype || p->out.dtype == DT_F32) &&
-           (!p->bias || p->bias->dtype == p->out.dtype) &&
-           (!p->acc || p->acc->dtype == p->out.dtype);
+           (!p->bias.at || p->bias.dtype == p->out.dtype) &&
+           (!p->acc.at || p->acc.dtype == p->out.dtype);
 }
 
 /* Fills dtypes and leading dimensions of operands that are used where they lie. */
@@ -50,6 +50,10 @@ static void describe_direct(LinearProduct *p) {
     p->s.ldc = type_pitch(p->out.type);
     p->s.dtype = p->a.dtype;
     p->s.out_dtype = p->out.dtype;
+    p->s.accumulate = p->acc.at != NULL;
+}
+static ProductOperands operands_of(const LinearProduct *p) {
+    return (ProductOperands){.a = p->a.at, .b = p->b.at, .c = p->acc.at, .d = p->out.at};
 }
 
 /* Widens what has 16 bits; the result is formed at *to. */
@@ -57,14 +61,15 @@ static int widen_all(const Launch *l, LinearProduct *p, ProductScratch *scratch,
     int64_t bias_pitch = p->s.m;
     int code = widen_operand(l, scratch, &p->a, &p->s.lda);
     if (!code) code = widen_operand(l, scratch, &p->b, &p->s.ldb);
-    if (!code && p->bias) code = widen_operand(l, scratch, p->bias, &bias_pitch);
+    if (!code) code = widen_operand(l, scratch, &p->bias, &bias_pitch);
     if (!code && p->out.dtype != DT_F32) {
         *to = take_floats(scratch, p->out.n);
         p->s.ldc = p->s.m;
     }
-    if (!code && p->acc && p->acc->at != *to) {
-        code = cuda_convert(l, *to, DT_F32, p->acc->at, p->acc->dtype, p->acc->n, p->acc->n);
-        p->acc->at = *to;
+    if (!code && p->acc.at && p->acc.at != *to) {
+        int64_t n = p->acc.n;
+        code = cuda_convert_rows(l, *to, DT_F32, n, p->acc.at, p->acc.dtype, n, n, 1);
+        p->acc.at = *to;
     }
     p->s.dtype = p->s.out_dtype = DT_F32;
     return code;
@@ -73,86 +78,62 @@ static int widen_all(const Launch *l, LinearProduct *p, ProductScratch *scratch,
 /* Where the library adds no bias to this product: the bias is written first, and the product is
  * added to it. Rounded once, too. */
 static int lay_bias(const Launch *l, LinearProduct *p, ProductOperands *o) {
-    bool offered = false;
-    int code = product_offered(l, &p->s, o, &offered);
-    if (code || offered) return code;
+    ProductOffer offer;
+    int code = product_offered(l, &p->s, o, &offer);
+    if (code || offer != OFFERED_NOT) return code;
     p->s.epilogue = EPILOGUE_NONE;
     p->s.accumulate = true;
     o->c = o->d;
     o->vector = NULL;
-    return cuda_convert_rows(l, o->d, p->s.out_dtype, p->s.ldc, p->bias->at, p->bias->dtype, 0,
+    return cuda_convert_rows(l, o->d, p->s.out_dtype, p->s.ldc, p->bias.at, p->bias.dtype, 0,
                              p->s.m, p->s.n);
 }
 
-static int run_product(const Launch *l, LinearProduct *p) {
+static int run_product(const Launch *l, LinearProduct p) {
     ProductScratch scratch = {l->call->workspace, l->call->workspace_bytes};
-    const Result out = p->out;
+    const Result out = p.out;
     void *to = out.at;
-    bool direct = is_direct(p);
-    describe_direct(p);
-    int code = direct ? 0 : widen_all(l, p, &scratch, &to);
+    bool direct = is_direct(&p);
+    describe_direct(&p);
+    int code = direct ? 0 : widen_all(l, &p, &scratch, &to);
     if (code) return code;
-    p->s.epilogue = p->bias ? EPILOGUE_BIAS : EPILOGUE_NONE;
-    p->s.accumulate = p->acc != NULL;
-    ProductOperands o = {.a = p->a.at, .b = p->b.at, .c = p->acc ? p->acc->at : NULL, .d = to};
-    if (p->bias) {
-        o.vector = (void *)(uintptr_t)p->bias->at; /* only read */
-        code = lay_bias(l, p, &o);
-    }
-    if (!code) code = product_run(l, &p->s, &o, scratch.at, scratch.left);
+    p.s.epilogue = p.bias.at ? EPILOGUE_BIAS : EPILOGUE_NONE;
+    ProductOperands o = operands_of(&p);
+    o.d = to;
+    o.vector = (void *)(uintptr_t)p.bias.at; /* only read */
+    if (p.bias.at) code = lay_bias(l, &p, &o);
+    if (!code) code = product_run(l, &p.s, &o, scratch.at, scratch.left);
     if (code || to == out.at) return code;
-    return cuda_convert_rows(l, out.at, out.dtype, type_pitch(out.type), to, DT_F32, p->s.m, p->s.m,
-                             p->s.n * p->s.batch);
+    return cuda_convert_rows(l, out.at, out.dtype, type_pitch(out.type), to, DT_F32, p.s.m, p.s.m,
+                             p.s.n * p.s.batch);
 }
 
-static LinearProduct linear_product(const Launch *l, uint32_t result, Operand *bias) {
+static LinearProduct linear_product(const Launch *l, uint32_t result) {
     Operand x = input(l, 0), w = input(l, 1);
-    int64_t depth = last_dim(x.type);
-    LinearProduct p = {.a = w, .b = x, .out = output(l, result)};
-    p.s = product_shape(w.type->dim[0], x.n / depth, depth, 1, 0);
-    if (l->call->n_in > 2) {
-        *bias = input(l, 2);
-        p.bias = bias;
-    }
+    LinearProduct p = {.a = w, .b = x, .bias = input(l, 2), .out = output(l, result)};
+    p.s = product_shape(w.type->dim[0], x.rows, x.width, 1, 0);
     return p;
 }
 
-KERNEL(linear) {
-    Operand bias;
-    LinearProduct p = linear_product(l, 0, &bias);
-    return run_product(l, &p);
-}
+KERNEL(linear) { return run_product(l, linear_product(l, 0)); }
 
 static LinearProduct input_product(const Launch *l) {
     Operand dy = input(l, 0), w = input(l, 1);
-    int64_t depth = last_dim(dy.type);
     LinearProduct p = {.a = w, .b = dy, .out = output(l, 0)};
-    p.s = product_shape(last_dim(w.type), dy.n / depth, depth, 0, 0);
+    p.s = product_shape(w.width, dy.rows, dy.width, 0, 0);
     return p;
 }
 
-KERNEL(linear_grad_input) {
-    LinearProduct p = input_product(l);
-    return run_product(l, &p);
-}
+KERNEL(linear_grad_input) { return run_product(l, input_product(l)); }
 
-static LinearProduct weight_product(const Launch *l, Operand *acc) {
+static LinearProduct weight_product(const Launch *l) {
     Operand dy = input(l, 0), x = input(l, 1);
-    int64_t width = last_dim(dy.type);
-    LinearProduct p = {.a = x, .b = dy, .out = output(l, 0)};
-    p.s = product_shape(last_dim(x.type), width, dy.n / width, 0, 1);
-    if (l->call->n_in > 2) {
-        *acc = input(l, 2);
-        p.acc = acc;
-    }
+    LinearProduct p = {.a = x, .b = dy, .acc = input(l, 2), .out = output(l, 0)};
+    p.s = product_shape(x.width, dy.width, dy.rows, 0, 1);
     return p;
 }
 
-KERNEL(linear_grad_weight) {
-    Operand acc;
-    LinearProduct p = weight_product(l, &acc);
-    return run_product(l, &p);
-}
+KERNEL(linear_grad_weight) { return run_product(l, weight_product(l)); }
 
 /* ---- with batch axes: y[..,M,N] = a[..,M,K] b[..,K,N] */
 
@@ -161,26 +142,23 @@ static int64_t rows_of(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2]
 /* a, b: cuBLASLt's, in a batch like b's. */
 static int run_batch(const Launch *l, ProductShape s, Operand a, Operand b) {
     LinearProduct p = {.s = s, .a = a, .b = b, .out = output(l, 0)};
-    p.s.batch = b.n / (rows_of(b.type) * last_dim(b.type));
-    return run_product(l, &p);
+    p.s.batch = b.rows / rows_of(b.type);
+    return run_product(l, p);
 }
 
 KERNEL(matmul) {
     Operand a = input(l, 0), b = input(l, 1);
-    return run_batch(l, product_shape(last_dim(b.type), rows_of(a.type), last_dim(a.type), 0, 0), b,
-                     a);
+    return run_batch(l, product_shape(b.width, rows_of(a.type), a.width, 0, 0), b, a);
 }
 
 KERNEL(matmul_grad_a) {
     Operand dy = input(l, 0), b = input(l, 1);
-    return run_batch(l, product_shape(rows_of(b.type), rows_of(dy.type), last_dim(dy.type), 1, 0),
-                     b, dy);
+    return run_batch(l, product_shape(rows_of(b.type), rows_of(dy.type), dy.width, 1, 0), b, dy);
 }
 
 KERNEL(matmul_grad_b) {
     Operand a = input(l, 0), dy = input(l, 1);
-    return run_batch(l, product_shape(last_dim(dy.type), last_dim(a.type), rows_of(a.type), 0, 1),
-                     dy, a);
+    return run_batch(l, product_shape(dy.width, a.width, rows_of(a.type), 0, 1), dy, a);
 }
 
 /* ---- with an epilogue, where the library has one for it and is not slower that way; else part by
@@ -199,29 +177,6 @@ KERNEL(gelu);
 KERNEL(gelu_grad);
 KERNEL(sum_leading);
 
-/* The request to the library; all operands lie where it can use them. */
-typedef struct Request {
-    ProductShape s;
-    ProductOperands o;
-} Request;
-
-static Request request_of(LinearProduct *p, Epilogue epilogue, const void *vector, const void *aux,
-                          int64_t ldaux) {
-    describe_direct(p);
-    p->s.accumulate = p->acc != NULL;
-    Request r = {.s = p->s};
-    r.s.epilogue = (int32_t)epilogue;
-    r.s.ldaux = ldaux;
-    /* the library writes aux and a bias's gradient, and reads a bias */
-    r.o = (ProductOperands){.a = p->a.at,
-                            .b = p->b.at,
-                            .c = p->acc ? p->acc->at : NULL,
-                            .d = p->out.at,
-                            .vector = (void *)(uintptr_t)vector,
-                            .aux = (void *)(uintptr_t)aux};
-    return r;
-}
-
 /* A fused op part by part: a plain product, then a kernel. */
 typedef struct FusedParts {
     const Launch *l;
@@ -234,17 +189,7 @@ typedef struct FusedParts {
 
 static int run_parts(void *context) {
     const FusedParts *p = context;
-    Operand bias, acc;
-    LinearProduct plain = *p->plain; /* running it changes it */
-    if (plain.bias) {
-        bias = *plain.bias;
-        plain.bias = &bias;
-    }
-    if (plain.acc) {
-        acc = *plain.acc;
-        plain.acc = &acc;
-    }
-    int code = run_product(p->l, &plain);
+    int code = run_product(p->l, *p->plain);
     return code ? code : launch_part(p->l, p->kernel, p->n_in, p->in, p->in_type, p->result);
 }
 
@@ -252,35 +197,39 @@ static int run_parts(void *context) {
 static int run_fused(const Launch *l, LinearProduct *p, Epilogue epilogue, const void *vector,
                      const void *aux, const Type *aux_type, FusedParts *parts) {
     enum { AUX_ALIGN = 16, AUX_STEP = 8 };
-    bool offered = false, slower = false;
+    ProductOffer offer;
     if (epilogue == EPILOGUE_NONE || !is_direct(p) || p->a.dtype != DT_BF16)
         return run_parts(parts);
     if (aux && (type_pitch(aux_type) % AUX_STEP != 0 || (uintptr_t)aux % AUX_ALIGN != 0))
         return run_parts(parts);
-    Request r = request_of(p, epilogue, vector, aux, aux ? type_pitch(aux_type) : 0);
-    int code = product_offered(l, &r.s, &r.o, &offered);
-    if (!code && offered) code = product_is_slower(l, &r.s, &r.o, &slower);
+    describe_direct(p);
+    ProductShape s = p->s;
+    s.epilogue = (int32_t)epilogue;
+    s.ldaux = aux ? type_pitch(aux_type) : 0;
+    /* the library writes aux and a bias's gradient, and reads a bias */
+    ProductOperands o = operands_of(p);
+    o.vector = (void *)(uintptr_t)vector;
+    o.aux = (void *)(uintptr_t)aux;
+    int code = product_offered(l, &s, &o, &offer);
     if (code) return code;
-    bool rehearsing = offered && products_rehearsing(l);
-    if (!offered || (slower && !rehearsing)) return run_parts(parts);
-    code = product_run(l, &r.s, &r.o, l->call->workspace, l->call->workspace_bytes);
+    bool rehearsing = products_rehearsing(l);
+    if (offer == OFFERED_NOT || (offer == OFFERED_SLOWER && !rehearsing)) return run_parts(parts);
+    code = product_run(l, &s, &o, l->call->workspace, l->call->workspace_bytes);
     if (code || !rehearsing) return code;
     code = run_parts(parts); /* its product is rehearsed too */
-    return code ? code
-                : product_rehearse_apart(l, &r.s, &r.o, l->call->workspace, run_parts, parts);
+    return code ? code : product_rehearse_apart(l, &s, &o, l->call->workspace, run_parts, parts);
 }
 
 static bool is_tanh(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
 
 /* y, h = linear_gelu(x, w, b?) */
 KERNEL(linear_gelu) {
-    Operand bias;
     Result h = output(l, 1);
-    LinearProduct p = linear_product(l, 0, &bias), plain = linear_product(l, 1, &bias);
-    bool fits = p.bias && is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16;
+    LinearProduct p = linear_product(l, 0), plain = linear_product(l, 1);
+    bool fits = p.bias.at && is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16;
     FusedParts parts = {l, &plain, cuda_gelu, 1, 0, {h.at}, {h.type}};
-    return run_fused(l, &p, fits ? EPILOGUE_GELU_AUX_BIAS : EPILOGUE_NONE, fits ? bias.at : NULL,
-                     h.at, h.type, &parts);
+    return run_fused(l, &p, fits ? EPILOGUE_GELU_AUX_BIAS : EPILOGUE_NONE, p.bias.at, h.at, h.type,
+                     &parts);
 }
 
 /* dh = linear_grad_input_gelu(dy, w, h) */
@@ -296,8 +245,7 @@ KERNEL(linear_grad_input_gelu) {
 /* dw, db = linear_grad_weight_bias(dy, x, dw?); db is not added to anything */
 KERNEL(linear_grad_weight_bias) {
     const KernelCall *c = l->call;
-    Operand acc;
-    LinearProduct p = weight_product(l, &acc);
+    LinearProduct p = weight_product(l);
     Result db = output(l, 1);
     bool fits = db.dtype == p.out.dtype;
     FusedParts parts = {l, &p, cuda_sum_leading, 1, 1, {c->in[0]}, {c->in_type[0]}};

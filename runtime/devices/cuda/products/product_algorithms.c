@@ -81,13 +81,14 @@ cublasStatus_t product_describe(const Products *p, const ProductShape *s, Produc
     cublasOperation_t a = s->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasOperation_t b = s->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasLtEpilogue_t epilogue = epilogues[s->epilogue];
-    cublasComputeType_t compute = s->dtype == DT_F32 ? p->f32_type : CUBLAS_COMPUTE_32F;
+    cublasComputeType_t compute = s->dtype == DT_F32 ? p->settings.f32_type : CUBLAS_COMPUTE_32F;
     uint64_t m = (uint64_t)s->m, n = (uint64_t)s->n, k = (uint64_t)s->k;
     cublasStatus_t e = cublasLtMatmulDescCreate(&d->product, compute, CUDA_R_32F);
     if (!e) e = set_attribute(d, CUBLASLT_MATMUL_DESC_TRANSA, &a, sizeof a);
     if (!e) e = set_attribute(d, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
-    if (!e && p->target)
-        e = set_attribute(d, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &p->target, sizeof p->target);
+    const int32_t target = p->settings.target;
+    if (!e && target)
+        e = set_attribute(d, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &target, sizeof target);
     if (!e && s->epilogue != EPILOGUE_NONE)
         e = set_attribute(d, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
     if (!e && has_aux(s->epilogue))
@@ -108,7 +109,7 @@ cublasStatus_t product_describe(const Products *p, const ProductShape *s, Produc
 /* ---- algorithms */
 
 int product_key(const Products *x, const ProductShape *s, char *out) {
-    int compute = s->dtype == DT_F32 ? (int)x->f32_type : (int)CUBLAS_COMPUTE_32F;
+    int compute = s->dtype == DT_F32 ? (int)x->settings.f32_type : (int)CUBLAS_COMPUTE_32F;
     int64_t words[] = {s->batch, s->m,         s->n,        s->k,          s->lda,
                        s->ldb,   s->ldc,       s->ldaux,    s->a_turned,   s->b_turned,
                        s->dtype, s->out_dtype, s->epilogue, s->accumulate, compute};

@@ -30,13 +30,17 @@ typedef struct ProductChoice {
 
 typedef enum TuneMode { TUNE_NEVER, TUNE_ONCE, TUNE_AGAIN } TuneMode;
 
-typedef struct Products {
-    cublasLtHandle_t handle;
+typedef struct ProductSettings {
     cublasComputeType_t f32_type;
     TuneMode tune;
+    int32_t shared; /* multiprocessors that NCCL's kernels may take */
+    int32_t target; /* those that products are chosen for; 0: all */
+} ProductSettings;
+
+typedef struct Products {
+    cublasLtHandle_t handle;
+    ProductSettings settings;
     bool rehearsing, warm;
-    int32_t shared;         /* multiprocessors that NCCL's kernels may take */
-    int32_t target;         /* those that products are chosen for; 0: all */
     cudaEvent_t begin, end; /* for rehearsals */
     size_t cold_bytes;      /* written before them, they take operands out of the cache */
     int n;

@@ -44,23 +44,6 @@ ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_
     return s;
 }
 
-static int read_word(const char *name, const char *const *words, int n, int otherwise, int *out,
-                     char *error) {
-    const char *value = getenv(name);
-    *out = otherwise;
-    if (!value) return 0;
-    for (*out = 0; *out < n; ++*out)
-        if (!strcmp(value, words[*out])) return 0;
-    snprintf(error, ERROR_BYTES, "%s=%.100s: choose 0%s or 1%s, or leave it unset", name, value,
-             n > 2 ? "," : "", n > 2 ? " or again" : "");
-    return EXIT_ENVIRONMENT;
-}
-
-static int cuda_failed(char *error, const char *what, cudaError_t e) {
-    snprintf(error, ERROR_BYTES, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
-    return EXIT_ENVIRONMENT;
-}
-
 static cudaError_t ask_gpu(struct cudaDeviceProp *properties) {
     int gpu = 0;
     cudaError_t e = cudaGetDevice(&gpu);
@@ -68,7 +51,7 @@ static cudaError_t ask_gpu(struct cudaDeviceProp *properties) {
 }
 
 /* What algorithms depend on. */
-static cudaError_t name_machine(const Products *p, char *machine) {
+static cudaError_t name_machine(const ProductSettings *p, char *machine) {
     struct cudaDeviceProp properties;
     int driver = 0;
     cudaError_t e = ask_gpu(&properties);
@@ -84,7 +67,7 @@ static cudaError_t name_machine(const Products *p, char *machine) {
 
 /* Where other processes have ranks, collectives overlap products: those are told what is left to
  * them, unless that is less than half. */
-static int share_with_collectives(Products *p, const DeviceOptions *options, char *error) {
+static int share_with_collectives(ProductSettings *p, const DeviceOptions *options, char *error) {
     Share share[COMM_PURPOSES];
     struct cudaDeviceProp properties;
     if (!options->rank.plan || mesh_ranks(&options->rank.mesh) <= options->process_ranks) return 0;
@@ -92,7 +75,7 @@ static int share_with_collectives(Products *p, const DeviceOptions *options, cha
     if (code) return code;
     for (int i = 0; i < COMM_PURPOSES; i++) p->shared = MAX(p->shared, share[i].multiprocessors);
     cudaError_t e = ask_gpu(&properties);
-    if (e) return cuda_failed(error, "the GPU's multiprocessors", e);
+    if (e) return gpu_result(error, "the GPU's multiprocessors", e);
     int32_t all = properties.multiProcessorCount;
     if (p->shared && all >= 2 * p->shared) p->target = all - p->shared;
     return 0;
@@ -102,43 +85,40 @@ static int share_with_collectives(Products *p, const DeviceOptions *options, cha
 static int check_override(int tf32, char *error) {
     const char *value = getenv("NVIDIA_TF32_OVERRIDE");
     if (!value || (!strcmp(value, "0") && !tf32)) return 0;
-    if (strcmp(value, "0") != 0)
-        snprintf(error, ERROR_BYTES,
-                 "NVIDIA_TF32_OVERRIDE=%.100s: leave it unset; FSDP_CUDA_TF32=1 asks for TF32",
-                 value);
-    else
-        snprintf(
-            error, ERROR_BYTES,
+    if (!strcmp(value, "0"))
+        return fail_with(
+            error, EXIT_ENVIRONMENT,
             "FSDP_CUDA_TF32=1, but NVIDIA_TF32_OVERRIDE=0 forbids it: leave one of them unset");
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     "NVIDIA_TF32_OVERRIDE=%.100s: leave it unset; FSDP_CUDA_TF32=1 asks for TF32",
+                     value);
 }
 
 /* All but the library. */
-static int read_settings(const DeviceOptions *options, Products *p, char *error) {
-    static const char *const words[] = {"0", "1", "again"};
+static int read_settings(const DeviceOptions *options, ProductSettings *p, char *error) {
     int tf32, tune;
-    int code = read_word("FSDP_CUDA_TF32", words, 2, 0, &tf32, error);
+    int code = read_setting("FSDP_CUDA_TF32", "0 or 1", 0, &tf32, error);
     if (!code) code = check_override(tf32, error);
-    if (!code) code = read_word("FSDP_CUDA_TUNE", words, 3, TUNE_ONCE, &tune, error);
+    if (!code) code = read_setting("FSDP_CUDA_TUNE", "0, 1 or again", TUNE_ONCE, &tune, error);
     if (code) return code;
+    *p = (ProductSettings){.tune = TUNE_NEVER};
     p->f32_type = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    p->tune = options->rank.plan ? (TuneMode)tune : TUNE_NEVER;
+    if (options->rank.plan) p->tune = (TuneMode)tune;
     return share_with_collectives(p, options, error);
 }
 
 int products_open(const DeviceOptions *options, void **out, char *error) {
+    ProductSettings settings;
+    int code = read_settings(options, &settings, error);
+    if (code) return code;
     Products *p = calloc(1, sizeof *p);
-    int code = p ? read_settings(options, p, error) : 0;
-    cublasStatus_t status = !p     ? CUBLAS_STATUS_ALLOC_FAILED
-                            : code ? CUBLAS_STATUS_SUCCESS
-                                   : cublasLtCreate(&p->handle);
-    if (code || status != CUBLAS_STATUS_SUCCESS) {
+    cublasStatus_t status = p ? cublasLtCreate(&p->handle) : CUBLAS_STATUS_ALLOC_FAILED;
+    if (status != CUBLAS_STATUS_SUCCESS) {
         free(p);
-        if (code) return code;
-        snprintf(error, ERROR_BYTES, "cuBLASLt failed to start: %s",
-                 cublasLtGetStatusString(status));
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT, "cuBLASLt failed to start: %s",
+                         cublasLtGetStatusString(status));
     }
+    p->settings = settings;
     if (options->trial) tuning_follow(options->trial);
     *out = p;
     return 0;
@@ -146,16 +126,13 @@ int products_open(const DeviceOptions *options, void **out, char *error) {
 
 int products_trial_begin(const DeviceOptions *options, int *log, char *error) {
     char machine[TUNED_MACHINE];
-    Products *p = calloc(1, sizeof *p);
+    ProductSettings p;
     *log = -1;
-    if (!p) snprintf(error, ERROR_BYTES, "out of memory while opening the cuda device");
-    if (!p) return EXIT_ENVIRONMENT;
-    int code = read_settings(options, p, error);
-    TuneMode tune = code ? TUNE_NEVER : p->tune;
-    cudaError_t e = tune == TUNE_NEVER ? cudaSuccess : name_machine(p, machine);
-    free(p);
-    if (!e && tune != TUNE_NEVER) tuning_begin(options, machine, tune == TUNE_AGAIN, log);
-    return e ? cuda_failed(error, "the GPU's name", e) : code;
+    int code = read_settings(options, &p, error);
+    if (code || p.tune == TUNE_NEVER) return code;
+    cudaError_t e = name_machine(&p, machine);
+    if (!e) tuning_begin(options, machine, p.tune == TUNE_AGAIN, log);
+    return gpu_result(error, "the GPU's name", e);
 }
 
 void products_close(void *products) {
@@ -165,14 +142,6 @@ void products_close(void *products) {
     for (int i = 0; i < p->n; i++) product_undescribe(&p->choice[i].description);
     cublasLtDestroy(p->handle);
     free(p);
-}
-
-/* The first that is not left out; n: there is none. */
-static int first_allowed(const Products *x, const ProductShape *s,
-                         const cublasLtMatmulHeuristicResult_t *found, int n) {
-    int i = 0;
-    while (i < n && tuning_left(product_candidate(x, s, &found[i].algo))) i++;
-    return i;
 }
 
 /* The choice for a shape; asks the library the first time. */
@@ -194,7 +163,8 @@ static cublasStatus_t choose_algorithm(Products *p, const ProductShape *s,
         product_undescribe(&c->description);
         return e;
     }
-    int first = first_allowed(p, s, found, n);
+    int first = 0;
+    while (first < n && tuning_left(product_candidate(p, s, &found[first].algo))) first++;
     c->offered = first < n;
     if (c->offered) c->algorithm = found[first].algo;
     p->n++;
@@ -219,17 +189,13 @@ static int find_choice(const Launch *l, const ProductShape *shape, const Product
     return e ? product_refused(l, &s, cublasLtGetStatusString(e)) : 0;
 }
 
-int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out) {
+int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p,
+                    ProductOffer *out) {
     ProductChoice *c = NULL;
     int code = find_choice(l, s, p, &c);
-    if (!code) *out = c->offered;
-    return code;
-}
-
-int product_is_slower(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out) {
-    ProductChoice *c = NULL;
-    int code = find_choice(l, s, p, &c);
-    if (!code) *out = c->apart > 0 && c->microseconds > c->apart;
+    *out = OFFERED_NOT;
+    if (!code && c->offered)
+        *out = c->apart > 0 && c->microseconds > c->apart ? OFFERED_SLOWER : OFFERED;
     return code;
 }
 
@@ -334,14 +300,14 @@ int product_rehearse_apart(const Launch *l, const ProductShape *s, const Product
 int products_rehearse(void *products, bool *wanted, char *error) {
     Products *x = products;
     struct cudaDeviceProp properties;
-    *wanted = x->tune != TUNE_NEVER;
+    *wanted = x->settings.tune != TUNE_NEVER;
     if (!*wanted) return 0;
     cudaError_t e = ask_gpu(&properties);
     if (!e) x->cold_bytes = MIN((size_t)PRODUCT_WORKSPACE, (size_t)properties.l2CacheSize);
     if (!e) e = cudaEventCreateWithFlags(&x->begin, cudaEventDefault);
     if (!e) e = cudaEventCreateWithFlags(&x->end, cudaEventDefault);
     x->rehearsing = !e;
-    return e ? cuda_failed(error, "timing products", e) : 0;
+    return gpu_result(error, "timing products", e);
 }
 
 void products_rehearsed(void *products) {

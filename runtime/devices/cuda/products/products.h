@@ -67,12 +67,12 @@ static inline ProductSteps product_steps(const ProductShape *s) {
 /* The most bytes of the workspace that a product uses. */
 enum { PRODUCT_WORKSPACE = 32 << 20 };
 
-/* Does the library have an algorithm for it? Shapes and operands that break the rules above are
- * errors. */
-int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
-/* Did the product with its epilogue take longer than a plain product and a kernel that do the same
- * (see product_rehearse_apart)? false where they were not both timed. */
-int product_is_slower(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
+/* Does the library have an algorithm for it? SLOWER: with the epilogue it took longer than a plain
+ * product and a kernel that do the same (see product_rehearse_apart). Shapes and operands that
+ * break the rules above are errors. */
+typedef enum ProductOffer { OFFERED_NOT, OFFERED, OFFERED_SLOWER } ProductOffer;
+int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p,
+                    ProductOffer *out);
 /* Issues it; the workspace is aligned to 256. */
 int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p, void *workspace,
                 uint64_t workspace_bytes);
