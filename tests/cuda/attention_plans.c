@@ -97,9 +97,9 @@ static AttentionForm form_of(const Form *f, bool backward) {
 static void try_one(const AttentionPlans *all, const char *what) {
     const AttentionPlan *last = &all->plan[all->n - 1];
     AttentionPlans one;
-    char why[300];
-    int failed = attention_plans(&one, &cudnn, NULL, H200, &all->form, UINT64_MAX >> 1,
-                                 last->config, why, sizeof why);
+    char why[ERROR_BYTES];
+    int failed =
+        attention_plans(&one, &cudnn, NULL, H200, &all->form, UINT64_MAX >> 1, last->config, why);
     if (failed || one.n != 1 || one.plan[0].engine != last->engine ||
         one.plan[0].scratch != last->scratch || one.plan[0].config != last->config) {
         printf("%s: plan %d is another when it is asked for alone\n", what, last->config);
@@ -109,7 +109,7 @@ static void try_one(const AttentionPlans *all, const char *what) {
 }
 
 static void try_form(const Form *f, bool backward, bool speaks) {
-    char what[160], why[300] = "";
+    char what[160], why[ERROR_BYTES] = "";
     snprintf(what, sizeof what, "%s %s%s B %lld T %lld S %lld H %lld K %lld h %lld",
              f->packed ? "packed" : "separate", f->causal ? "causal " : "",
              backward ? "backward" : "forward", (long long)f->b, (long long)f->t, (long long)f->s,
@@ -118,8 +118,7 @@ static void try_form(const Form *f, bool backward, bool speaks) {
     AttentionPlans plans;
     uint64_t bound = attention_scratch(&form), have = (uint64_t)room(f, backward),
              limit = 256 << 20;
-    int failed =
-        attention_plans(&plans, &cudnn, NULL, H200, &form, UINT64_MAX >> 1, -1, why, sizeof why);
+    int failed = attention_plans(&plans, &cudnn, NULL, H200, &form, UINT64_MAX >> 1, -1, why);
     if (failed) printf("%s: %s\n", what, why);
     faults += failed != 0;
     for (int i = 0; i < plans.n; i++) {
@@ -140,8 +139,8 @@ static void try_form(const Form *f, bool backward, bool speaks) {
 }
 
 int main(int argc, char **argv) {
-    char why[300];
-    if (cudnn_library_open(&cudnn, why, sizeof why)) fail_environment("%s", why);
+    char why[ERROR_BYTES];
+    if (cudnn_library_open(&cudnn, why)) fail_environment("%s", why);
     for (size_t i = 0; i < ARRAY_LEN(forms); i++)
         for (int backward = 0; backward < 2; backward++)
             try_form(&forms[i], backward, argc > 1 && strcmp(argv[1], "-v") == 0);

@@ -304,13 +304,9 @@ cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t opaque_plan
 
 } // namespace
 
-extern "C" int cudnn_library_open(Cudnn *out, char *why, size_t bytes) {
-    if (!getenv("FSDP_EMULATE_CUDNN")) {
-        snprintf(why, bytes, "the emulated GPU has no cuDNN");
-        return 1;
-    }
-    *out = {nullptr,    version,           error_string,       last_error, create, destroy,
-            set_stream, create_descriptor, destroy_descriptor, finalize,   set,    get_attribute,
-            execute};
+extern "C" int cudnn_library_open(Cudnn *out, char *why) {
+    if (!getenv("FSDP_EMULATE_CUDNN")) return fail_with(why, 1, "the emulated GPU has no cuDNN");
+    *out = {version,           error_string,       last_error, create, destroy,       set_stream,
+            create_descriptor, destroy_descriptor, finalize,   set,    get_attribute, execute};
     return 0;
 }

@@ -193,20 +193,19 @@ static int attend(Fault which) {
     Cudnn changed;
     cudnnHandle_t handle;
     cudaStream_t stream;
-    char why[300], *memory;
+    char why[ERROR_BYTES], *memory;
     void *operand[UID_COUNT] = {};
     fault = which;
     form = form_of();
     setenv("FSDP_EMULATE_CUDNN", "right", 1);
-    if (cudaSetDevice(0) || cudnn_library_open(&real, why, sizeof why) || real.create(&handle) ||
+    if (cudaSetDevice(0) || cudnn_library_open(&real, why) || real.create(&handle) ||
         cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, 0) ||
         cudaMalloc((void **)&memory, (UID_COUNT + 1) * PLACE))
         return 0;
     changed = real;
     changed.set = set_wrongly;
     changed.finalize = finalize_wrongly;
-    if (attention_plans(&plans, &changed, handle, NULL, &form, PLACE, -1, why, sizeof why))
-        return 1;
+    if (attention_plans(&plans, &changed, handle, NULL, &form, PLACE, -1, why)) return 1;
     for (int i = UID_Q; i <= UID_SUMS; i++) operand[i] = memory + (size_t)i * PLACE;
     char *scratch = memory;
     if (fault == NO_ADDRESS) operand[UID_V] = NULL;
@@ -215,7 +214,7 @@ static int attend(Fault which) {
     if (fault == SCRATCH_OVER_OPERAND) operand[UID_D_K] = scratch + 256;
     if (fault == OTHER_HANDLE) plans.handle = (cudnnHandle_t)memory;
     if (fault != NO_STREAM && real.set_stream(handle, stream)) return 0;
-    int failed = attention_plan_run(&plans, 0, operand, scratch, why, sizeof why);
+    int failed = attention_plan_run(&plans, 0, operand, scratch, why);
     cudaStreamSynchronize(stream);
     return failed;
 }

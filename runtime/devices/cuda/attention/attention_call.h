@@ -24,8 +24,6 @@ CUDA_C void attention_close(void);
 /* Before the first step, while nothing lives in the call's memory: chooses how calls like this one
  * are computed, by time if timing is allowed. True: the memory was written. */
 CUDA_C bool attention_rehearse(const Launch *l, bool timed);
-/* *done: the call was issued as was chosen; else the own kernels must run. */
-CUDA_C int attention_by_choice(const Launch *l, const Attention *a, bool *done);
 
 /* Bytes of the workspace after delta[B, H, T]. */
 static inline uint64_t attention_delta_bytes(const Attention *a) {

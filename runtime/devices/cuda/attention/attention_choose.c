@@ -23,35 +23,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attention_trial.h"
+#include "attention_choice.h"
 #include "op.h"
 #include "tuning.h"
 
-typedef enum Wish { WISH_AUTO, WISH_OWN, WISH_ONEPASS, WISH_CUDNN, WISHES } Wish;
-
-static int read_wish(Wish *out, char *error) {
-    static const char *const words[WISHES] = {"auto", "own", "onepass", "cudnn"};
-    const char *s = getenv("FSDP_CUDA_ATTENTION");
-    *out = WISH_AUTO;
-    if (!s) return 0;
-    for (int i = 0; i < WISHES; i++)
-        if (strcmp(s, words[i]) == 0) {
-            *out = (Wish)i;
-            return 0;
-        }
-    snprintf(error, ERROR_BYTES,
-             "FSDP_CUDA_ATTENTION=%.100s: choose own, onepass, cudnn or auto, or leave it unset",
-             s);
-    return EXIT_ENVIRONMENT;
-}
+enum { WISH_OWN, WISH_ONEPASS, WISH_CUDNN, WISH_AUTO };
 
 enum { MAX_FORMS = 64 };
 
 static struct {
     pthread_mutex_t lock;
-    int users;
-    Wish wish;
-    int n;
+    int users, wish, n;
     AttentionChoice choice[MAX_FORMS];
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -125,17 +107,6 @@ static AttentionChoice *find_choice(const AttentionForm *form, uint64_t room) {
     return NULL;
 }
 
-static int run_candidate(const AttentionChoice *c, int which, const Launch *l, const Attention *a,
-                         char *why) {
-    if (which < MAX_PLANS) return parts_run(c, which, l, a, why);
-    char message[ERROR_BYTES] = "";
-    Launch own = *l;
-    own.error = message;
-    int code = attention_onepass(&own, a);
-    if (code) snprintf(why, WHY_BYTES, "%.300s", message);
-    return code != 0;
-}
-
 /* The candidate to use. Near ties go to the own kernels; without times, the first that is good. */
 static int fastest_candidate(const Trial *t, bool timed) {
     static const float MARGIN = 0.97f;
@@ -170,9 +141,7 @@ static void print_failures(const AttentionChoice *c, const Attention *a, const T
 
 static void keep_choice(const AttentionChoice *c, const Trial *t, uint64_t hash, uint64_t version) {
     bool own = c->which == CANDIDATE_OWN;
-    int plan = own                             ? PLAN_OWN
-               : c->which == CANDIDATE_ONEPASS ? PLAN_ONEPASS
-                                               : parts_number(c, c->which);
+    int plan = own ? PLAN_OWN : c->number[c->which];
     float us = !own ? t->time[c->which] : t->own < INFINITY ? t->own : 0; /* 0: not timed */
     char line[TUNED_LINE];
     snprintf(line, sizeof line, "attention %016" PRIx64 " %" PRIu64 " %d %.2f\n", hash, version,
@@ -194,13 +163,11 @@ static bool read_choice(uint64_t hash, uint64_t version, int *plan) {
 static void decide_choice(AttentionChoice *c, const Launch *l, const Attention *a,
                           Examination look) {
     Trial t = {.own = 0};
-    bool plans = wants_plans(a) && parts_ready(t.why_plans, true);
-    uint64_t hash = hash_of(c), version = plans ? parts_version() : 0;
+    uint64_t hash = hash_of(c), version = wants_plans(a) ? parts_version(t.why_plans, true) : 0;
+    bool plans = version != 0;
     bool timed = look == LOOK_FAST && tuning_tries();
     int plan = PLAN_OWN;
     bool kept = look == LOOK_FAST && read_choice(hash, version, &plan);
-    c->which = CANDIDATE_OWN;
-    c->onepass = wants_onepass(l, a);
     if (look == LOOK_FAST && !kept && !timed && (plans || c->onepass)) tuning_lacks();
     if (kept ? timed || plan == PLAN_OWN : look == LOOK_FAST && !timed) return;
     c->onepass &= !kept || plan == PLAN_ONEPASS;
@@ -208,8 +175,7 @@ static void decide_choice(AttentionChoice *c, const Launch *l, const Attention *
     if (plans && !parts_plan(c, kept ? plan : -1, t.why_plans)) parts_forget(c);
     for (int i = 0; i < CANDIDATES; i++) t.good[i] = is_candidate(c, i);
     if (timed) t.form = tuned_hash(hash, &version, sizeof version);
-    if (any_good(&t, CANDIDATES) && look != LOOK_NOT)
-        attention_trial(c, run_candidate, l->call, a, l->stream, timed, &t);
+    if (any_good(&t, CANDIDATES) && look != LOOK_NOT) attention_trial(c, l, a, &t);
     cudaGetLastError(); /* a candidate that does not run is reported below, or is not needed */
     print_failures(c, a, &t, plans);
     if (any_good(&t, CANDIDATES)) c->which = fastest_candidate(&t, timed);
@@ -220,34 +186,24 @@ static void decide_choice(AttentionChoice *c, const Launch *l, const Attention *
 /* The choice for this call, NULL: own kernels. One is made when there is none yet and something
  * says how. */
 static const AttentionChoice *choice_for(const Launch *l, const Attention *a, Examination look) {
-    char why[WHY_BYTES];
+    char why[ERROR_BYTES];
     bool plans = wants_plans(a), onepass = wants_onepass(l, a);
     if (!plans && !onepass) return NULL;
     AttentionForm form = form_of(a);
     uint64_t room = room_of(l->call, a);
     AttentionChoice *c = find_choice(&form, room);
     bool may = look != LOOK_NOT || shared.wish == WISH_CUDNN || shared.wish == WISH_ONEPASS;
-    if (!c && may && shared.n < MAX_FORMS && (onepass || parts_ready(why, true))) {
+    if (!c && may && shared.n < MAX_FORMS && (onepass || parts_version(why, true))) {
         c = &shared.choice[shared.n++];
-        *c = (AttentionChoice){.form = form, .room = room};
+        *c = (AttentionChoice){.form = form,
+                               .room = room,
+                               .onepass = onepass,
+                               .number = {[CANDIDATE_ONEPASS] = PLAN_ONEPASS},
+                               .which = CANDIDATE_OWN};
         decide_choice(c, l, a, look);
     }
     if (!c || c->which == CANDIDATE_OWN) return NULL;
     return (c->which == CANDIDATE_ONEPASS ? onepass : plans) ? c : NULL;
-}
-
-int attention_by_choice(const Launch *l, const Attention *a, bool *done) {
-    char why[WHY_BYTES];
-    int code = 0;
-    pthread_mutex_lock(&shared.lock);
-    const AttentionChoice *c = choice_for(l, a, LOOK_NOT);
-    if (c && c->which == CANDIDATE_ONEPASS)
-        code = attention_onepass(l, a);
-    else if (c && parts_run(c, c->which, l, a, why))
-        code = launch_error(l, EXIT_ENVIRONMENT, "%s", why);
-    *done = c && !code;
-    pthread_mutex_unlock(&shared.lock);
-    return code;
 }
 
 bool attention_rehearse(const Launch *l, bool timed) {
@@ -271,23 +227,21 @@ bool attention_rehearse(const Launch *l, bool timed) {
 /* ---- opening */
 
 int attention_open(const GpuKind *gpu, char *error) {
-    Wish wish;
-    char why[WHY_BYTES];
-    int code = read_wish(&wish, error);
+    int wish;
+    char why[ERROR_BYTES];
+    int code =
+        read_setting("FSDP_CUDA_ATTENTION", "own, onepass, cudnn or auto", WISH_AUTO, &wish, error);
     if (code) return code;
-    if (wish == WISH_ONEPASS && !gpu_has_warpgroups(gpu)) {
-        snprintf(error, ERROR_BYTES,
-                 "FSDP_CUDA_ATTENTION=onepass: its kernel needs a GPU of compute capability 9.0 "
-                 "(Hopper), and here kernels run as on %d.%d: choose own, cudnn or auto",
-                 gpu->code / 10, gpu->code % 10);
-        return EXIT_ENVIRONMENT;
-    }
+    if (wish == WISH_ONEPASS && !gpu_has_warpgroups(gpu))
+        return fail_with(
+            error, EXIT_ENVIRONMENT,
+            "FSDP_CUDA_ATTENTION=onepass: its kernel needs a GPU of compute capability 9.0 "
+            "(Hopper), and here kernels run as on %d.%d: choose own, cudnn or auto",
+            gpu->code / 10, gpu->code % 10);
     pthread_mutex_lock(&shared.lock);
     if (shared.users++ == 0) shared.wish = wish;
-    if (shared.wish == WISH_CUDNN && !parts_ready(why, false)) {
-        snprintf(error, ERROR_BYTES, "FSDP_CUDA_ATTENTION=cudnn: %s", why);
-        code = EXIT_ENVIRONMENT;
-    }
+    if (shared.wish == WISH_CUDNN && !parts_version(why, false))
+        code = fail_with(error, EXIT_ENVIRONMENT, "FSDP_CUDA_ATTENTION=cudnn: %s", why);
     pthread_mutex_unlock(&shared.lock);
     if (code) attention_close();
     return code;
@@ -307,10 +261,17 @@ void attention_close(void) {
 
 static int attention_any(const Launch *l) {
     Attention a;
-    bool done = false;
+    char why[ERROR_BYTES];
+    int code = 0;
     if (!attention_of_call(l->call, &a)) return bad_operands(l);
-    int code = attention_by_choice(l, &a, &done);
-    return code || done ? code : attention_own(l, &a);
+    pthread_mutex_lock(&shared.lock);
+    const AttentionChoice *c = choice_for(l, &a, LOOK_NOT);
+    if (c && c->which == CANDIDATE_ONEPASS)
+        code = attention_onepass(l, &a);
+    else if (c && parts_run(c, c->which, l, &a, why))
+        code = launch_error(l, EXIT_ENVIRONMENT, "%s", why);
+    pthread_mutex_unlock(&shared.lock);
+    return c ? code : attention_own(l, &a);
 }
 
 KERNEL(attention) { return attention_any(l); }

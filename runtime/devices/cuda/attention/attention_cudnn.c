@@ -10,8 +10,6 @@
  */
 #include "attention_cudnn.h"
 
-#include "util.h"
-
 enum { ROOM_TO_SPARE = 512, QUERY_TILE = 64, KEY_TILE = 128 };
 
 uint64_t attention_scratch(const AttentionForm *f) {
@@ -31,13 +29,11 @@ typedef cudnnBackendDescriptor_t Descriptor;
 enum { MODES = 2, MAX_CONFIGS = MAX_CONFIG / MODES, MAX_NOTES = 16 };
 
 /* 1, after writing what failed and what the library says about it. */
-static int explain_failure(const Cudnn *c, cudnnStatus_t status, const char *what, char *why,
-                           size_t bytes) {
+static int explain_failure(const Cudnn *c, cudnnStatus_t status, const char *what, char *why) {
     char said[256] = "";
     c->last_error(said, sizeof said);
     said[strcspn(said, "\n")] = '\0';
-    snprintf(why, bytes, "%s: %s%s%s", what, c->error_string(status), *said ? ": " : "", said);
-    return 1;
+    return fail_with(why, 1, "%s: %s%s%s", what, c->error_string(status), *said ? ": " : "", said);
 }
 
 static bool is_deterministic(AttentionGraph *g, Descriptor config, int64_t *number) {
@@ -59,13 +55,14 @@ static bool is_deterministic(AttentionGraph *g, Descriptor config, int64_t *numb
 
 /* Compiles one engine with its settings; takes the plan over when it fits into the room. */
 static void try_config(AttentionPlans *p, Descriptor properties, Descriptor config, int number,
-                       uint64_t room, char *why, size_t bytes) {
+                       uint64_t room, char *why) {
     const Cudnn *c = p->graph.cudnn;
     AttentionPlan x = {.engine = -1, .config = number};
     int64_t n = 0, scratch = 0;
-    if (*why) bytes = 0; /* the first reason is the one to report */
+    char later[ERROR_BYTES]; /* the first reason is the one to report */
+    if (*why) why = later;
     if (!is_deterministic(&p->graph, config, &x.engine)) {
-        snprintf(why, bytes, "engine %lld is not deterministic", (long long)x.engine);
+        fail_with(why, 1, "engine %lld is not deterministic", (long long)x.engine);
         return;
     }
     x.plan = graph_descriptor(&p->graph, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
@@ -83,17 +80,17 @@ static void try_config(AttentionPlans *p, Descriptor properties, Descriptor conf
                    &scratch);
     x.scratch = (uint64_t)scratch;
     if (s)
-        explain_failure(c, s, "a plan", why, bytes);
+        explain_failure(c, s, "a plan", why);
     else if (scratch < 0 || x.scratch > room)
-        snprintf(why, bytes, "engine %lld needs %lld bytes of scratch, the workspace has %llu",
-                 (long long)x.engine, (long long)scratch, (unsigned long long)room);
+        fail_with(why, 1, "engine %lld needs %lld bytes of scratch, the workspace has %llu",
+                  (long long)x.engine, (long long)scratch, (unsigned long long)room);
     else if (p->n < MAX_PLANS)
         p->plan[p->n++] = x;
 }
 
 /* What one mode of the heuristic names, numbered from `first`: all or one. */
 static void try_mode(AttentionPlans *p, cudnnBackendHeurMode_t mode, Descriptor properties,
-                     int first, int only, uint64_t room, char *why, size_t bytes) {
+                     int first, int only, uint64_t room, char *why) {
     AttentionGraph *g = &p->graph;
     Descriptor h = graph_descriptor(g, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "the heuristic");
     Descriptor config[MAX_CONFIGS];
@@ -110,15 +107,15 @@ static void try_mode(AttentionPlans *p, cudnnBackendHeurMode_t mode, Descriptor 
     if (g->status) return;
     cudnnStatus_t s = g->cudnn->get(h, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                     MAX_CONFIGS, &n, config);
-    if (s) explain_failure(g->cudnn, s, "the heuristic", why, bytes);
+    if (s) explain_failure(g->cudnn, s, "the heuristic", why);
     for (int i = 0; !s && i < n && i < MAX_CONFIGS && p->n < MAX_PLANS && !g->status; i++)
         if (only < 0 || first + i == only)
-            try_config(p, properties, config[i], first + i, room, why, bytes);
+            try_config(p, properties, config[i], first + i, room, why);
 }
 
 int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handle,
                     const char *properties, const AttentionForm *form, uint64_t room, int only,
-                    char *why, size_t bytes) {
+                    char *why) {
     memset(out, 0, sizeof *out);
     out->form = *form;
     out->handle = handle;
@@ -132,11 +129,11 @@ int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handl
         graph_finalize(g, described, "the device");
     }
     *why = '\0';
-    try_mode(out, CUDNN_HEUR_MODE_A, described, 0, only, room, why, bytes);
+    try_mode(out, CUDNN_HEUR_MODE_A, described, 0, only, room, why);
     if (out->n == 0)
-        try_mode(out, CUDNN_HEUR_MODE_FALLBACK, described, MAX_CONFIGS, only, room, why, bytes);
-    if (g->status) return explain_failure(cudnn, g->status, g->failed, why, bytes);
-    if (!*why) snprintf(why, bytes, "it has no engine for this attention");
+        try_mode(out, CUDNN_HEUR_MODE_FALLBACK, described, MAX_CONFIGS, only, room, why);
+    if (g->status) return explain_failure(cudnn, g->status, g->failed, why);
+    if (!*why) fail_with(why, 1, "it has no engine for this attention");
     return out->n == 0;
 }
 
@@ -146,7 +143,7 @@ void attention_plans_end(AttentionPlans *p) {
 }
 
 int attention_plan_run(const AttentionPlans *p, int which, void *const operand[UID_COUNT],
-                       void *scratch, char *why, size_t bytes) {
+                       void *scratch, char *why) {
     const Cudnn *c = p->graph.cudnn;
     float alpha = p->form.alpha, masked = -INFINITY, one = 1.0f;
     int64_t uid[UID_COUNT], n = 0;
@@ -168,6 +165,6 @@ int attention_plan_run(const AttentionPlans *p, int which, void *const operand[U
     if (!s) s = c->finalize(pack);
     if (!s) s = c->execute(p->handle, p->plan[which].plan, pack);
     if (pack) c->destroy_descriptor(pack);
-    return s ? explain_failure(c, s, "attention", why, bytes) : 0;
+    return s ? explain_failure(c, s, "attention", why) : 0;
 }
 #endif

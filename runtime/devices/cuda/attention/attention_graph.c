@@ -15,7 +15,7 @@
  * to run. With K < H the gradients of k and v are f32 products for every query head, summed over
  * the heads that read one.
  */
-#include "attention_graph.h"
+#include "attention_cudnn.h"
 
 #ifdef HAVE_CUDNN
 #include <stdbool.h>
@@ -106,20 +106,26 @@ static Descriptor add_scalar(AttentionGraph *g, int64_t uid) {
     return add_tensor(g, uid, CUDNN_DATA_FLOAT, one, one, FROM_HOST);
 }
 
-/* f32[B, H, T, 1] */
-static Descriptor by_row(AttentionGraph *g, int64_t uid, TensorPlace place) {
+/* f32[B, H, T, 1] in memory */
+static Descriptor by_row(AttentionGraph *g, int64_t uid) {
     const AttentionForm *f = g->form;
     Dims dims = {{f->b, f->heads, f->t, 1}}, strides = {{f->heads * f->t, f->t, 1, 1}};
-    return add_tensor(g, place == INSIDE ? g->uid++ : uid, CUDNN_DATA_FLOAT, dims, strides, place);
+    return add_tensor(g, uid, CUDNN_DATA_FLOAT, dims, strides, IN_MEMORY);
 }
-static Descriptor add_row(AttentionGraph *g) { return by_row(g, 0, INSIDE); }
 
-/* [B, H, T, S], never in memory */
-static Descriptor scores_as(AttentionGraph *g, cudnnDataType_t type) {
+/* [B, H, rows, columns], never in memory */
+static Descriptor add_inside(AttentionGraph *g, cudnnDataType_t type, int64_t rows,
+                             int64_t columns) {
     const AttentionForm *f = g->form;
-    Dims dims = {{f->b, f->heads, f->t, f->s}};
-    Dims strides = {{f->heads * f->t * f->s, f->t * f->s, f->s, 1}};
+    Dims dims = {{f->b, f->heads, rows, columns}};
+    Dims strides = {{f->heads * rows * columns, rows * columns, columns, 1}};
     return add_tensor(g, g->uid++, type, dims, strides, INSIDE);
+}
+static Descriptor add_row(AttentionGraph *g) {
+    return add_inside(g, CUDNN_DATA_FLOAT, g->form->t, 1);
+}
+static Descriptor scores_as(AttentionGraph *g, cudnnDataType_t type) {
+    return add_inside(g, type, g->form->t, g->form->s);
 }
 static Descriptor add_scores(AttentionGraph *g) { return scores_as(g, CUDNN_DATA_FLOAT); }
 
@@ -132,23 +138,20 @@ static void add_operation(AttentionGraph *g, Descriptor d, const char *what) {
     if (g->status == CUDNN_STATUS_SUCCESS) g->operation[g->n_operations++] = d;
 }
 
-static Descriptor pointwise_mode(AttentionGraph *g, cudnnPointwiseMode_t mode,
-                                 cudnnDataType_t precision, int64_t axis) {
-    Descriptor d = graph_descriptor(g, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, "a pointwise mode");
-    graph_set(g, d, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
-    graph_set(g, d, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &precision);
-    if (mode == CUDNN_POINTWISE_GEN_INDEX)
-        graph_set(g, d, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &axis);
-    graph_finalize(g, d, "a pointwise mode");
-    return d;
-}
-
-/* y = mode(x, b, t); b and t may be NULL. Returns y. */
-static Descriptor add_pointwise(AttentionGraph *g, Descriptor mode, Descriptor x, Descriptor b,
-                                Descriptor t, Descriptor y) {
-    Descriptor d = graph_descriptor(g, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, "pointwise");
+/* y = mode(x, b, t); b and t may be NULL; axis: of the index that is generated. Returns y. */
+static Descriptor add_pointwise(AttentionGraph *g, cudnnPointwiseMode_t mode, int64_t axis,
+                                Descriptor x, Descriptor b, Descriptor t, Descriptor y) {
+    Descriptor m = graph_descriptor(g, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, "a pointwise mode");
+    const cudnnDataType_t precision =
+        mode == CUDNN_POINTWISE_CMP_GE ? CUDNN_DATA_BOOLEAN : CUDNN_DATA_FLOAT;
     const float one = 1.0f;
-    set_descriptor(g, d, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, mode);
+    graph_set(g, m, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
+    graph_set(g, m, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &precision);
+    if (mode == CUDNN_POINTWISE_GEN_INDEX)
+        graph_set(g, m, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &axis);
+    graph_finalize(g, m, "a pointwise mode");
+    Descriptor d = graph_descriptor(g, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, "pointwise");
+    set_descriptor(g, d, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, m);
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
     if (b) set_descriptor(g, d, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b);
@@ -159,10 +162,10 @@ static Descriptor add_pointwise(AttentionGraph *g, Descriptor mode, Descriptor x
     return y;
 }
 
-/* y = mode(x, b) in f32; b may be NULL. */
+/* y = mode(x, b); b may be NULL. */
 static Descriptor add_function(AttentionGraph *g, cudnnPointwiseMode_t mode, Descriptor x,
                                Descriptor b, Descriptor y) {
-    return add_pointwise(g, pointwise_mode(g, mode, CUDNN_DATA_FLOAT, 0), x, b, NULL, y);
+    return add_pointwise(g, mode, 0, x, b, NULL, y);
 }
 
 static Descriptor add_product(AttentionGraph *g, Descriptor a, Descriptor b, Descriptor c) {
@@ -203,18 +206,19 @@ static Descriptor add_reshape(AttentionGraph *g, Descriptor x, Descriptor y) {
     return y;
 }
 
+/* For each of the scores x its place along an axis. */
+static Descriptor add_index(AttentionGraph *g, Descriptor x, int64_t axis) {
+    Descriptor y = scores_as(g, CUDNN_DATA_INT32);
+    return add_pointwise(g, CUDNN_POINTWISE_GEN_INDEX, axis, x, NULL, NULL, y);
+}
+
 /* x where the key is not after the query, else -inf. */
 static Descriptor add_causal_mask(AttentionGraph *g, Descriptor x) {
     enum { QUERY_AXIS = 2, KEY_AXIS = 3 };
-    Descriptor index = pointwise_mode(g, CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, QUERY_AXIS);
-    Descriptor query = add_pointwise(g, index, x, NULL, NULL, scores_as(g, CUDNN_DATA_INT32));
-    index = pointwise_mode(g, CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, KEY_AXIS);
-    Descriptor key = add_pointwise(g, index, x, NULL, NULL, scores_as(g, CUDNN_DATA_INT32));
-    Descriptor at_least = pointwise_mode(g, CUDNN_POINTWISE_CMP_GE, CUDNN_DATA_BOOLEAN, 0);
-    Descriptor open =
-        add_pointwise(g, at_least, query, key, NULL, scores_as(g, CUDNN_DATA_BOOLEAN));
-    Descriptor choice = pointwise_mode(g, CUDNN_POINTWISE_BINARY_SELECT, CUDNN_DATA_FLOAT, 0);
-    return add_pointwise(g, choice, x, add_scalar(g, UID_MASKED), open, add_scores(g));
+    Descriptor query = add_index(g, x, QUERY_AXIS), key = add_index(g, x, KEY_AXIS);
+    Descriptor open = scores_as(g, CUDNN_DATA_BOOLEAN), masked = add_scalar(g, UID_MASKED);
+    add_function(g, CUDNN_POINTWISE_CMP_GE, query, key, open);
+    return add_pointwise(g, CUDNN_POINTWISE_BINARY_SELECT, 0, x, masked, open, add_scores(g));
 }
 
 /* ---- the two graphs */
@@ -233,7 +237,7 @@ static void build_forward(AttentionGraph *g) {
     e = add_function(g, CUDNN_POINTWISE_EXP, e, NULL, add_scores(g));
     Descriptor l = add_reduction(g, CUDNN_REDUCE_TENSOR_ADD, e, add_row(g));
     Descriptor ln = add_function(g, CUDNN_POINTWISE_LOG, l, NULL, add_row(g));
-    add_function(g, CUDNN_POINTWISE_ADD, m, ln, by_row(g, UID_LSE, IN_MEMORY));
+    add_function(g, CUDNN_POINTWISE_ADD, m, ln, by_row(g, UID_LSE));
     Descriptor p = add_function(g, CUDNN_POINTWISE_DIV, e, l, scores_as(g, CUDNN_DATA_BFLOAT16));
     add_product(g, p, v, o);
 }
@@ -256,9 +260,7 @@ static void key_gradient(AttentionGraph *g, Descriptor a, Descriptor b, int64_t 
         add_product(g, a, b, out);
         return;
     }
-    Dims dims = {{f->b, f->heads, f->s, f->h}};
-    Dims each = {{f->heads * f->s * f->h, f->s * f->h, f->h, 1}};
-    Descriptor c = add_tensor(g, g->uid++, CUDNN_DATA_FLOAT, dims, each, INSIDE);
+    Descriptor c = add_inside(g, CUDNN_DATA_FLOAT, f->s, f->h);
     add_reduction(g, CUDNN_REDUCE_TENSOR_ADD, add_product(g, a, b, c), out);
 }
 
@@ -270,14 +272,12 @@ static void build_backward(AttentionGraph *g) {
     Descriptor o = add_operand(g, UID_O, f->heads, f->t, f->o, false);
     Descriptor d_o = add_operand(g, UID_D_O, f->heads, f->t, f->d_o, false);
     Descriptor d_q = add_operand(g, UID_D_Q, f->heads, f->t, f->d_q, false);
-    Descriptor lse = by_row(g, UID_LSE, IN_MEMORY), alpha = add_scalar(g, UID_ALPHA);
-    Dims dims = {{f->b, f->heads, f->t, f->h}};
-    Dims strides = {{f->heads * f->t * f->h, f->t * f->h, f->h, 1}};
-    Descriptor each = add_tensor(g, g->uid++, CUDNN_DATA_FLOAT, dims, strides, INSIDE);
-    each = add_function(g, CUDNN_POINTWISE_MUL, d_o, o, each);
+    Descriptor lse = by_row(g, UID_LSE), alpha = add_scalar(g, UID_ALPHA);
+    Descriptor each = add_inside(g, CUDNN_DATA_FLOAT, f->t, f->h);
+    add_function(g, CUDNN_POINTWISE_MUL, d_o, o, each);
     Descriptor sums = add_reduction(g, CUDNN_REDUCE_TENSOR_ADD, each, add_row(g));
-    sums = add_function(g, CUDNN_POINTWISE_MUL, sums, add_scalar(g, UID_ONE),
-                        by_row(g, UID_SUMS, IN_MEMORY));
+    Descriptor one = add_scalar(g, UID_ONE), in_memory = by_row(g, UID_SUMS);
+    sums = add_function(g, CUDNN_POINTWISE_MUL, sums, one, in_memory);
 
     Descriptor x = add_product(g, q, k, add_scores(g));
     x = add_function(g, CUDNN_POINTWISE_MUL, x, alpha, add_scores(g));

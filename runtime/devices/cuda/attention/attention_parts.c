@@ -7,39 +7,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "attention_parts.h"
+#include "attention_choice.h"
 
 #ifdef HAVE_CUDNN
 
 static struct {
     bool tried, ready;
-    char why[WHY_BYTES]; /* tried and not ready: the reason */
+    char why[ERROR_BYTES]; /* tried and not ready: the reason */
     Cudnn cudnn;
     cudnnHandle_t handle;
 } library;
 
-bool parts_ready(char *why, bool tell) {
+uint64_t parts_version(char *why, bool tell) {
     if (!library.tried) {
         library.tried = true;
-        bool found = !cudnn_library_open(&library.cudnn, library.why, sizeof library.why);
+        bool found = !cudnn_library_open(&library.cudnn, library.why);
         cudnnStatus_t s = found ? library.cudnn.create(&library.handle) : CUDNN_STATUS_SUCCESS;
         library.ready = found && !s;
-        if (found && s) {
-            snprintf(library.why, sizeof library.why, "cuDNN failed to start: %s",
-                     library.cudnn.error_string(s));
+        if (s) {
+            fail_with(library.why, 1, "cuDNN failed to start: %s", library.cudnn.error_string(s));
             if (tell) fprintf(stderr, "attention: using fsdp-run's kernels: %s\n", library.why);
         }
     }
-    snprintf(why, WHY_BYTES, "%s", library.why);
-    return library.ready;
+    if (library.ready) return library.cudnn.version();
+    return (uint64_t)fail_with(why, 0, "%s", library.why);
 }
 
 void parts_close(void) {
     if (library.ready) library.cudnn.destroy(library.handle);
     library.tried = library.ready = false;
 }
-
-uint64_t parts_version(void) { return library.ready ? library.cudnn.version() : 0; }
 
 /* ---- parts */
 
@@ -68,25 +65,25 @@ static bool part_of(const AttentionForm *whole, uint64_t room, AttentionForm *pa
 
 bool parts_plan(AttentionChoice *c, int only, char *why) {
     AttentionForm part;
-    if (!part_of(&c->form, c->room, &part)) {
-        snprintf(why, WHY_BYTES, "the workspace is too small for any equal part of the call");
-        return false;
-    }
+    if (!part_of(&c->form, c->room, &part))
+        return fail_with(why, 0, "the workspace is too small for any equal part of the call");
     c->batches = part.b;
     c->heads = part.heads;
     c->plans = calloc(1, sizeof *c->plans);
-    return c->plans && !attention_plans(c->plans, &library.cudnn, library.handle, NULL, &part,
-                                        c->room, only, why, WHY_BYTES);
+    if (!c->plans ||
+        attention_plans(c->plans, &library.cudnn, library.handle, NULL, &part, c->room, only, why))
+        return false;
+    c->n_plans = c->plans->n;
+    for (int i = 0; i < c->n_plans; i++) c->number[i] = c->plans->plan[i].config;
+    return true;
 }
 
 void parts_forget(AttentionChoice *c) {
     if (c->plans) attention_plans_end(c->plans);
     free(c->plans);
     c->plans = NULL;
+    c->n_plans = 0;
 }
-
-int parts_count(const AttentionChoice *c) { return c->plans ? c->plans->n : 0; }
-int parts_number(const AttentionChoice *c, int which) { return c->plans->plan[which].config; }
 
 /* ---- running */
 
@@ -110,7 +107,7 @@ static int run_part(const AttentionChoice *c, int which, const Attention *a, int
         [UID_D_V] = at_head(&a->d_v, batch, key_head, a->h),
         [UID_SUMS] = a->delta ? a->delta + row : NULL,
     };
-    return attention_plan_run(c->plans, which, operand, scratch, why, WHY_BYTES);
+    return attention_plan_run(c->plans, which, operand, scratch, why);
 }
 
 int parts_run(const AttentionChoice *c, int which, const Launch *l, const Attention *a, char *why) {
@@ -119,10 +116,7 @@ int parts_run(const AttentionChoice *c, int which, const Launch *l, const Attent
     void *scratch = (void *)align_up(behind, SCRATCH_ALIGN);
     launch_other(l);
     cudnnStatus_t s = library.cudnn.set_stream(library.handle, l->stream);
-    if (s) {
-        snprintf(why, WHY_BYTES, "a stream: %s", library.cudnn.error_string(s));
-        return 1;
-    }
+    if (s) return fail_with(why, 1, "a stream: %s", library.cudnn.error_string(s));
     for (int64_t batch = 0; batch < a->b; batch += c->batches)
         for (int64_t head = 0; head < a->heads; head += c->heads)
             if (run_part(c, which, a, batch, head, scratch, why)) return 1;
@@ -131,32 +125,18 @@ int parts_run(const AttentionChoice *c, int which, const Launch *l, const Attent
 
 #else
 
-bool parts_ready(char *why, bool tell) {
+uint64_t parts_version(char *why, bool tell) {
     (void)tell;
-    snprintf(why, WHY_BYTES, "this build lacks cuDNN");
-    return false;
+    return (uint64_t)fail_with(why, 0, "this build lacks cuDNN");
 }
 void parts_close(void) {}
-uint64_t parts_version(void) { return 0; }
 bool parts_plan(AttentionChoice *c, int only, char *why) {
-    (void)c;
-    (void)only;
-    return parts_ready(why, false);
+    (void)c, (void)only;
+    return parts_version(why, false) != 0;
 }
 void parts_forget(AttentionChoice *c) { (void)c; }
-int parts_count(const AttentionChoice *c) {
-    (void)c;
-    return 0;
-}
-int parts_number(const AttentionChoice *c, int which) {
-    (void)c;
-    return which;
-}
 int parts_run(const AttentionChoice *c, int which, const Launch *l, const Attention *a, char *why) {
-    (void)c;
-    (void)which;
-    (void)l;
-    (void)a;
-    return !parts_ready(why, false);
+    (void)c, (void)which, (void)l, (void)a;
+    return parts_version(why, false) == 0;
 }
 #endif
