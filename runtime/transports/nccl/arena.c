@@ -12,15 +12,6 @@
 
 #include "context.h"
 
-const char *registration_text(Registration r) {
-    static const char *const text[] = {
-        [REGISTRATION_WINDOW] = "arena offered as a symmetric window",
-        [REGISTRATION_BUFFER] = "arena offered as a registered buffer",
-        [REGISTRATION_NONE] = "arena not registered",
-    };
-    return text[r];
-}
-
 #define HAS_WINDOWS (NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3))
 
 static bool registers_arena(const Context *c, const Communicator *m) {
@@ -37,7 +28,7 @@ static int register_window(Context *c, Communicator *m, void *arena, uint64_t by
     ncclResult_t r = ncclCommWindowRegister(m->comm, arena, bytes, (ncclWindow_t *)&m->window,
                                             NCCL_WIN_COLL_SYMMETRIC);
     nccl_leave(c);
-    if (r != ncclSuccess && r != ncclInProgress) return nccl_failed(what, r, error);
+    if (!nccl_is_fine(r)) return nccl_failed(what, r, error);
     code = communicator_settle(c, m, what, c->timeout, error);
     if (code || m->window) return code;
     return fail_with(error, EXIT_ENVIRONMENT, "%s: NCCL returned none", what);

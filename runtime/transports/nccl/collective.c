@@ -19,19 +19,20 @@
  * would otherwise slow each other down. */
 enum { YIELDS = 20, PAUSE_NS = 50 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 };
 
-static bool type_of(int32_t dtype, ncclDataType_t *out) {
-    static const struct {
-        int32_t dtype;
-        ncclDataType_t type;
-    } types[] = {{DT_F32, ncclFloat32}, {DT_BF16, ncclBfloat16}, {DT_F16, ncclFloat16},
-                 {DT_F64, ncclFloat64}, {DT_I32, ncclInt32},     {DT_I64, ncclInt64},
-                 {DT_U8, ncclUint8},    {DT_F8E4M3, ncclUint8},  {DT_I8, ncclInt8}};
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (types[i].dtype == dtype) {
-            *out = types[i].type;
-            return true;
-        }
-    return false;
+/* ncclNumTypes: NCCL has none. Parameters in f8e4m3 and i8 are bytes to it: they are only moved. */
+static ncclDataType_t type_of(int32_t dtype) {
+    switch (dtype) {
+    case DT_F32: return ncclFloat32;
+    case DT_BF16: return ncclBfloat16;
+    case DT_F16: return ncclFloat16;
+    case DT_F64: return ncclFloat64;
+    case DT_I32: return ncclInt32;
+    case DT_I64: return ncclInt64;
+    case DT_U8:
+    case DT_F8E4M3: return ncclUint8;
+    case DT_I8: return ncclInt8;
+    default: return ncclNumTypes;
+    }
 }
 
 /* In place is what NCCL recognizes as such; anything else must not overlap. */
@@ -50,9 +51,8 @@ static bool overlaps_badly(CollectiveKind kind, const CommBuffer *b, const MeshG
 static int check_buffers(const Communicator *m, const Collective *call, char *error) {
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
-        ncclDataType_t type;
         const char *wrong = NULL;
-        if (!type_of(b->dtype, &type))
+        if (type_of(b->dtype) == ncclNumTypes)
             wrong = "NCCL does not support this element type";
         else if (overlaps_badly(call->kind, b, &m->group))
             wrong = "the operands overlap";
@@ -63,7 +63,6 @@ static int check_buffers(const Communicator *m, const Collective *call, char *er
     return 0;
 }
 
-/* Parameters in f8e4m3 and i8 are bytes to NCCL: they are only moved. */
 static ncclRedOp_t operation_of(int32_t dtype) { return dtype == DT_I32 ? ncclMax : ncclSum; }
 
 /* NCCL numbers parts as members: where they are dealt backwards, each has a call of its own. */
@@ -85,8 +84,7 @@ static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, 
                                  cudaStream_t stream) {
     const CommBuffer *b = &call->buffer[i];
     size_t n = (size_t)b->elements;
-    ncclDataType_t type = ncclUint8;
-    type_of(b->dtype, &type);
+    ncclDataType_t type = type_of(b->dtype);
     if (n == 0) return ncclSuccess;
     if (b->backwards) return issue_backwards(m, b, call->kind, type, stream);
     if (call->kind == ALL_GATHER) return ncclAllGather(b->in, b->out, n, type, m->comm, stream);
@@ -143,50 +141,41 @@ static int put_message(Context *c, const Communicator *m, const StageMessage *me
     return nccl_is_fine(r) ? 0 : nccl_fault(c, message->label, r, error);
 }
 
-/* What goes to a stream: a collective, or the part of a message that NCCL does. */
-typedef struct Issue {
-    uint32_t row;
-    const Collective *call;
-    const StageMessage *message; /* NULL: a collective */
-    bool sends;
-    cudaStream_t stream;
-} Issue;
-
-static int issue(Context *c, const Issue *i, char *error) {
-    const Communicator *m = &c->row[i->row];
-    const char *label = collective_label(i->call);
+/* Puts a collective on a stream or, where there is one, the part of a message that NCCL does. */
+static int issue(Context *c, uint32_t row, const Collective *call, const StageMessage *message,
+                 bool sends, cudaStream_t stream, char *error) {
+    const Communicator *m = &c->row[row];
+    const char *label = collective_label(call);
     bool known = false;
-    int code = log_issue(&c->log, i->row, i->call, &known, error);
+    int code = log_issue(&c->log, row, call, &known, error);
     if (code) return code;
     cudaSetDevice(c->device);
     /* The first time NCCL may connect and take memory for it; nothing is being recorded yet. */
     uint64_t before = known ? 0 : gpu_free_bytes();
-    code = i->message ? put_message(c, m, i->message, i->sends, i->stream, error)
-                      : put_all(c, m, i->call, i->stream, error);
+    code = message ? put_message(c, m, message, sends, stream, error)
+                   : put_all(c, m, call, stream, error);
     if (!code) code = communicator_settle(c, m, label, 0, error);
-    if (!code) code = log_finish(c, i->row, i->stream, label, error);
+    if (!code) code = log_finish(c, row, stream, label, error);
     count_bytes_since(c, before);
     return code;
 }
 
 int nccl_collect(Context *c, const Collective *call, char *error) {
-    Issue i = {.row = comm_row(call->axes, call->purpose), .call = call};
-    const Communicator *m = &c->row[i.row];
-    i.stream = c->o.device->native_stream(c->o.context, call->stream);
+    uint32_t row = comm_row(call->axes, call->purpose);
+    const Communicator *m = &c->row[row];
+    cudaStream_t stream = c->o.device->native_stream(c->o.context, call->stream);
     int code = check_buffers(m, call, error);
     if (!code) code = guard_check(c, error);
     if (!code && !m->comm)
         code = fail_with(error, EXIT_CORRUPT, "%.300s: no communicator for the %s of these ranks",
                          collective_label(call), collective_family(call->purpose));
-    if (!code) code = issue(c, &i, error);
+    if (!code) code = issue(c, row, call, NULL, false, stream, error);
     if (code || call->purpose != COMM_CONTROL) return code;
-    return wait_for(c, collective_label(call), i.stream, error);
+    return wait_for(c, collective_label(call), stream, error);
 }
 
 int nccl_pass(Context *c, const StageMessage *m, bool sends, cudaStream_t stream, char *error) {
     Collective call = {.purpose = COMM_MESSAGES, .sequence = m->sequence, .label = m->label};
-    Issue i = {
-        .row = c->box_row[m->box], .call = &call, .message = m, .sends = sends, .stream = stream};
     int code = guard_check(c, error);
-    return code ? code : issue(c, &i, error);
+    return code ? code : issue(c, c->box_row[m->box], &call, m, sends, stream, error);
 }

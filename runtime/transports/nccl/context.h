@@ -141,7 +141,6 @@ int communicators_close(Context *c, char *error);
 /* arena.c */
 int arena_open(Context *c, uint64_t bytes, void **out, char *error);
 void arena_close(Context *c, void *arena);
-const char *registration_text(Registration r);
 
 /* collective.c */
 int nccl_collect(Context *c, const Collective *call, char *error);

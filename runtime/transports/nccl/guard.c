@@ -52,7 +52,7 @@ static int find_broken(Context *c, char *error) {
         ncclResult_t state = ncclSuccess;
         if (!m->comm || m->borrowed) continue;
         ncclResult_t asked = ncclCommGetAsyncError(m->comm, &state);
-        if (asked == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) continue;
+        if (asked == ncclSuccess && nccl_is_fine(state)) continue;
         RankState s;
         log_state(c, &s);
         char what[LABEL + 32];

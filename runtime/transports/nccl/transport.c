@@ -83,11 +83,16 @@ static int transport_check(TransportContext *c, bool failed, char *error) {
 }
 
 static void transport_about(TransportContext *c, char *out, size_t size) {
+    static const char *const registrations[] = {
+        [REGISTRATION_WINDOW] = "arena offered as a symmetric window",
+        [REGISTRATION_BUFFER] = "arena offered as a registered buffer",
+        [REGISTRATION_NONE] = "arena not registered",
+    };
     int version = 0, made = 0;
     ncclGetVersion(&version);
     for (uint32_t r = 0; r < c->rows; r++) made += c->row[r].comm && !c->row[r].borrowed;
     snprintf(out, size, "NCCL %d.%d.%d: %d communicators, %s", version / 10000, version / 100 % 100,
-             version % 100, made, registration_text(c->registration));
+             version % 100, made, registrations[c->registration]);
 }
 
 static uint64_t library_bytes(TransportContext *c) { return c->bytes; }
