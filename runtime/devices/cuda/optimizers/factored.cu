@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(THREADS)
         int64_t at = s->numbers + s->shape.matrices * (s->shape.rows + s->shape.columns) + matrix;
         double sum = 0.0;
         for (int64_t r = threadIdx.x; r < s->shape.rows; r += THREADS) sum += row[r];
-        sum = block_sum_f64(sum, scratch);
+        sum = block_sum(sum, scratch);
         if (threadIdx.x == 0)
             m[at] = f.scale[SCALE_APPLY] != 0.0 ? (float)(sum / (double)s->shape.rows) : old[at];
         __syncthreads();
@@ -263,8 +263,9 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 /* ---- the host */
 
-/* all: every element that is held, not only those that no other rank counts. */
-static const PlanGroup *open_factored(const Launch *l, int64_t n, bool all, FactoredShard *f) {
+/* The operands have n numbers; all: every one that is held, not only those that no other rank
+ * counts. Returns the blocks for the group. */
+static unsigned open_factored(const Launch *l, int64_t n, bool all, FactoredShard *f) {
     const PlanGroup *group = group_of(l);
     *f = {};
     f->segment = l->segment + group->first_param;
@@ -280,11 +281,6 @@ static const PlanGroup *open_factored(const Launch *l, int64_t n, bool all, Fact
     if (!all)
         rank_own_part(l->call->rank, group, mesh_sample_axes(&l->call->rank->mesh), n, &f->from,
                       &f->to);
-    return group;
-}
-
-/* Blocks for the group, of which `n` numbers are at hand in all. */
-static unsigned blocks_of(const PlanGroup *group, int64_t n, FactoredShard *f) {
     f->across = MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
     return f->across * group->n_param;
 }
@@ -293,10 +289,9 @@ KERNEL(factored_sums) {
     Operand g = input(l, 1);
     Result out = output(l, 0);
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, g.n, false, &f);
+    unsigned blocks = open_factored(l, g.n, false, &f);
     f.w = input(l, 0), f.g = g;
     int code = launch_set(l, out.at, 0, out.n * 8);
-    unsigned blocks = blocks_of(group, g.n, &f);
     return code ? code : LAUNCH(l, sum_parts, blocks, THREADS, 0, f, (int64_t *)out.at);
 }
 
@@ -304,8 +299,7 @@ KERNEL(factored_means) {
     const float *old = (const float *)l->call->in[0];
     float *m = (float *)l->call->out[0];
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, 0, true, &f);
-    unsigned blocks = blocks_of(group, input(l, 0).n, &f);
+    unsigned blocks = open_factored(l, input(l, 0).n, true, &f);
     int code =
         LAUNCH(l, move_means, blocks, THREADS, 0, f, m, old, (const int64_t *)l->call->in[1]);
     return code ? code : LAUNCH(l, mean_of_rows, blocks, THREADS, 0, f, m, old);
@@ -315,10 +309,9 @@ KERNEL(factored_rms) {
     Operand g = input(l, 1);
     Result out = output(l, 0);
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, g.n, false, &f);
+    unsigned blocks = open_factored(l, g.n, false, &f);
     f.g = g;
     int code = launch_set(l, out.at, 0, out.n * 8);
-    unsigned blocks = blocks_of(group, g.n, &f);
     return code ? code
                 : LAUNCH(l, sum_steps, blocks, THREADS, 0, f, (const float *)l->call->in[0],
                          (int64_t *)out.at);
@@ -328,12 +321,11 @@ KERNEL(adafactor) {
     Operand g = input(l, 1);
     const void *const *in = l->call->in;
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, g.n, true, &f);
+    unsigned blocks = open_factored(l, g.n, true, &f);
     f.w = input(l, 0), f.g = g;
     const Attrs *a = l->call->attr;
     Limits limits = {a->eps2, a->limit, a->weight_decay};
     int code = launch_keep(l, 0, 0); /* padding too */
-    unsigned blocks = blocks_of(group, g.n, &f);
     return code ? code
                 : LAUNCH(l, update_weights, blocks, THREADS, 0, f, limits, l->call->out[0],
                          (const float *)in[4], (const int64_t *)in[5], (const int64_t *)in[6]);
