@@ -152,17 +152,11 @@ KERNEL(accumulate) {
     return code ? code : add_short(l, &s, n);
 }
 
-/* ---- for other kernels: another dtype, and repetition */
+/* ---- for other kernels: another dtype */
 
 __global__ void __launch_bounds__(ELEMENT_THREADS) convert_map(Result to, Operand from) {
     begin_kernel();
-    EACH_EIGHT(at, to.n) store8(to, at, to.n - at, fetch8_repeated<FORM_ANY>(from, at, to.n).v);
-}
-CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,
-                        int64_t n, int64_t period) {
-    Result result = {to, to_dtype, n};
-    Operand operand = {from, from_dtype, period};
-    return LAUNCH_EIGHTS(l, convert_map, n, ELEMENT_THREADS, result, operand);
+    EACH_EIGHT(at, to.n) store8(to, at, to.n - at, load8(from, at, to.n - at));
 }
 
 __global__ void __launch_bounds__(ELEMENT_THREADS)
@@ -180,7 +174,8 @@ CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to
                              int64_t rows) {
     int64_t n = width * rows;
     if (to_pitch == width && from_pitch == width)
-        return cuda_convert(l, to, to_dtype, from, from_dtype, n, n);
+        return LAUNCH_EIGHTS(l, convert_map, n, ELEMENT_THREADS, Result{to, to_dtype, n},
+                             Operand{from, from_dtype, n});
     return LAUNCH(l, convert_rows_map, blocks_for(n, ELEMENT_THREADS * 4), ELEMENT_THREADS, 0, to,
                   to_dtype, to_pitch, from, from_dtype, from_pitch, width, n);
 }

@@ -137,12 +137,8 @@ static inline int launch_copy(const Launch *l, void *to, const void *from, int64
     launch_other(l);
     return launch_result(l, cudaMemcpyAsync(to, from, (size_t)bytes, kind, l->stream));
 }
-/* elementwise.cu: to[i] = from[i] in another dtype of floats; rows * width of them, from repeats
- * after `period` elements. */
-CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,
-                        int64_t n, int64_t period);
-/* The same without repetition for rows of `width` that begin to_pitch and from_pitch elements
- * apart; the gaps between rows are not touched. */
+/* elementwise.cu: to[i] = from[i] in another dtype of floats, for rows of `width` that begin
+ * to_pitch and from_pitch elements apart; the gaps between rows are not touched. */
 CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
                              const void *from, int from_dtype, int64_t from_pitch, int64_t width,
                              int64_t rows);
