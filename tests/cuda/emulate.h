@@ -97,6 +97,13 @@ template <class T> EMULATED T emulate_shuffle(T x, unsigned lane_xor) {
     return all[(threadIdx.x % 32) ^ lane_xor];
 }
 #define __shfl_xor_sync(mask, x, d) emulate_shuffle((x), (unsigned)(d))
+/* Over all lanes. */
+template <class Join> EMULATED int emulate_reduce(int x, Join join) {
+    for (unsigned d = 16; d > 0; d /= 2) x = join(x, emulate_shuffle(x, d));
+    return x;
+}
+#define __reduce_add_sync(mask, x) emulate_reduce((x), [](int a, int b) { return a + b; })
+#define __reduce_max_sync(mask, x) emulate_reduce((x), [](int a, int b) { return a > b ? a : b; })
 
 EMULATED inline int atomicCAS(int *at, int expected, int wanted) {
     race_atomic(at, sizeof *at, __builtin_return_address(0));
@@ -218,6 +225,7 @@ template <int dtype> uint32_t round_pair(float low, float high) {
     return half[0] | half[1] << 16;
 }
 
+inline float reciprocal(float x) { return 1.0f / x; }
 inline float power_of_two(float x) {
     float r = exp2f(x);
     return r < 1.17549435e-38f ? 0.0f : r;

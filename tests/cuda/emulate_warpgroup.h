@@ -31,6 +31,10 @@ void emulate_product_fence();
 void emulate_product_commit();
 void emulate_product_wait(unsigned pending, const void *at);
 
+/* Products read their operands and write their sums in order here. */
+template <int n> inline void settle(float (&)[n]) {}
+template <int n> inline void settle(uint32_t (&)[n][4]) {}
+
 template <bool left_turned, bool right_turned>
 EMULATED inline void warpgroup_multiply(float *d, uint64_t left, uint64_t right, bool add) {
     emulate_product({d, add, false, left_turned, right_turned, {}, left, right},

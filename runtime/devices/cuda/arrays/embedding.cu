@@ -15,19 +15,16 @@
 enum { ROW_THREADS = 128, KEY_THREADS = 256, SORTED = 2048, SORT_THREADS = 512 };
 
 /* n: how many ids there are, for the message. */
-DEVICE int64_t checked_id(const int32_t *ids, int64_t position, const DimPart &rows, int op,
-                          DeviceFault *fault, int64_t n = 0) {
-    int32_t id = ids[position];
-    if (id >= 0 && id < rows.whole) return id;
-    report_fault(fault, op, FAULT_INDEX + INDEX_ID, position, id, rows.whole, n);
-    return 0;
+DEVICE int64_t checked_id(const int32_t *ids, int64_t position, const DimPart &rows,
+                          const Reports &to, int64_t n = 0) {
+    return checked_index(to, INDEX_ID, ids[position], position, rows.whole, n);
 }
 
 __global__ void __launch_bounds__(ROW_THREADS)
-    take_rows(Result y, Operand w, const int32_t *ids, DimPart rows, int op, DeviceFault *fault) {
+    take_rows(Result y, Operand w, const int32_t *ids, DimPart rows, Reports reports) {
     begin_kernel();
     __shared__ int64_t row;
-    if (threadIdx.x == 0) row = checked_id(ids, blockIdx.x, rows, op, fault, gridDim.x) - rows.from;
+    if (threadIdx.x == 0) row = checked_id(ids, blockIdx.x, rows, reports, gridDim.x) - rows.from;
     __syncthreads();
     int64_t width = w.width, to = (int64_t)blockIdx.x * width;
     bool own = row >= 0 && row < rows.count;
@@ -41,18 +38,18 @@ __global__ void __launch_bounds__(ROW_THREADS)
 KERNEL(embedding) {
     Operand w = input(l, 0), ids = input(l, 1);
     return LAUNCH(l, take_rows, (unsigned)ids.n, ROW_THREADS, 0, output(l, 0), w,
-                  (const int32_t *)ids.at, input_part(l->call, 0, 0), (int)l->call->op, l->fault);
+                  (const int32_t *)ids.at, input_part(l->call, 0, 0), reports_of(l));
 }
 
 /* ---- sort */
 
 __global__ void __launch_bounds__(KEY_THREADS)
-    make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded, DimPart rows, int op,
-              DeviceFault *fault) {
+    make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded, DimPart rows,
+              Reports reports) {
     begin_kernel();
     EACH_ELEMENT(i, padded)
     keys[i] =
-        i < n ? (uint64_t)checked_id(ids, i, rows, op, fault, n) << 32 | (uint64_t)i : UINT64_MAX;
+        i < n ? (uint64_t)checked_id(ids, i, rows, reports, n) << 32 | (uint64_t)i : UINT64_MAX;
 }
 
 /* The k-th place of the network whose partner is a power of two further on. */
@@ -166,7 +163,7 @@ KERNEL(embedding_grad) {
     uint64_t *keys = (uint64_t *)l->call->workspace;
     DimPart rows = output_part(l->call, 0, 0);
     code = LAUNCH_EACH(l, make_keys, padded, KEY_THREADS, keys, (const int32_t *)ids.at, ids.n,
-                       padded, rows, (int)l->call->op, l->fault);
+                       padded, rows, reports_of(l));
     if (!code) code = sort_keys(l, keys, padded);
     if (code) return code;
     int64_t tiles = (dw.width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
@@ -184,14 +181,13 @@ struct Picks {
     const int32_t *ids;
     int64_t width, count;
     DimPart places;
-    int op;
-    DeviceFault *fault;
+    Reports reports;
 };
 
 __global__ void __launch_bounds__(KEY_THREADS) pick_elements(Picks p) {
     begin_kernel();
     EACH_ELEMENT(i, p.y.n) {
-        int64_t place = checked_id(p.ids, i, p.places, p.op, p.fault, p.y.n) - p.places.from;
+        int64_t place = checked_id(p.ids, i, p.places, p.reports, p.y.n) - p.places.from;
         float value = 0.0f;
         if (place >= 0 && place < p.width) value = element_load(p.x, i / p.count * p.width + place);
         element_store(p.y, i, value);
@@ -205,15 +201,15 @@ __global__ void __launch_bounds__(KEY_THREADS) sum_picked(Picks p) {
         int64_t first = i / p.width * p.count, place = i % p.width + p.places.from;
         float sum = 0.0f;
         for (int64_t k = first; k < first + p.count; k++)
-            if (checked_id(p.ids, k, p.places, p.op, p.fault) == place) sum += element_load(p.x, k);
+            if (checked_id(p.ids, k, p.places, p.reports) == place) sum += element_load(p.x, k);
         element_store(p.y, i, sum);
     }
 }
 
 static Picks picks_of(const Launch *l, int64_t width, DimPart places) {
     Operand ids = input(l, 1);
-    return {input(l, 0), output(l, 0), (const int32_t *)ids.at, width,
-            ids.width,   places,       (int)l->call->op,        l->fault};
+    return {input(l, 0), output(l, 0), (const int32_t *)ids.at, width, ids.width,
+            places,      reports_of(l)};
 }
 
 KERNEL(pick) {

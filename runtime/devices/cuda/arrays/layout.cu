@@ -232,31 +232,19 @@ KERNEL(pack) {
     return code;
 }
 
-/* One parameter of a group in chunks, in words that both sides of a copy have at multiples of their
- * size: all numbers count words. Chunk k is in shard k % shards, after chunk k - shards. */
-struct Chunks {
-    int64_t n, chunk, offset, shard, shards;
-};
-DEVICE int64_t in_vector(const Chunks &c, int64_t i) {
-    int64_t k = i / c.chunk;
-    return k % c.shards * c.shard + c.offset + k / c.shards * c.chunk + i % c.chunk;
-}
-
+/* n of the parameter's words, out of the vector or into it, where those past the parameter are
+ * zeros: chunks count words that both sides have at multiples of their size. */
 template <typename Word>
 __global__ void __launch_bounds__(LAYOUT_THREADS)
-    take_chunks(Word *to, const Word *flat, Chunks c) {
+    move_chunks(Word *vector, Word *parameter, Chunks c, int64_t n, bool out) {
     begin_kernel();
-    EACH_ELEMENT(i, c.n)
-    to[i] = flat[in_vector(c, i)];
-}
-
-/* all: the words of all the room for chunks; those past the parameter are zeros. */
-template <typename Word>
-__global__ void __launch_bounds__(LAYOUT_THREADS)
-    put_chunks(Word *flat, const Word *from, Chunks c, int64_t all) {
-    begin_kernel();
-    EACH_ELEMENT(i, all)
-    flat[in_vector(c, i)] = i < c.n ? from[i] : Word{};
+    EACH_ELEMENT(i, n) {
+        Word *place = vector + in_vector(c, i);
+        if (out)
+            parameter[i] = *place;
+        else
+            *place = i < c.n ? parameter[i] : Word{};
+    }
 }
 
 /* The widest word, at most 16 bytes, that divides a number of bytes. */
@@ -267,12 +255,9 @@ static int64_t word_of_bytes(uint64_t bytes) {
 
 template <typename Word>
 static int copy_words(const Launch *l, void *vector, void *parameter, const Chunks &c, bool out) {
-    int64_t room = ((c.n - 1) / c.chunk / c.shards + 1) * c.shards * c.chunk;
-    unsigned blocks = blocks_for(out ? c.n : room, LAYOUT_THREADS * 4);
-    Word *of_vector = (Word *)vector, *of_parameter = (Word *)parameter;
-    if (out)
-        return LAUNCH(l, take_chunks<Word>, blocks, LAYOUT_THREADS, 0, of_parameter, of_vector, c);
-    return LAUNCH(l, put_chunks<Word>, blocks, LAYOUT_THREADS, 0, of_vector, of_parameter, c, room);
+    int64_t room = ((c.n - 1) / c.chunk / c.shards + 1) * c.shards * c.chunk, n = out ? c.n : room;
+    return LAUNCH(l, move_chunks<Word>, blocks_for(n, LAYOUT_THREADS * 4), LAYOUT_THREADS, 0,
+                  (Word *)vector, (Word *)parameter, c, n, out);
 }
 
 static int copy_chunks(const Launch *l, void *vector, void *parameter, const Layout &layout,

@@ -3,7 +3,7 @@
  * weights are integers, which blocks combine atomically. The group's table of starts is in device
  * memory.
  */
-#include "largest.h"
+#include "intrinsics.h"
 #include "quantized.h"
 
 enum { QUANTIZED_THREADS = 256, MOST_BLOCKS_EACH = 528 };
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
         EightBlocks of = blocks_at(p, any ? i : first);
         Eight v = load8(x, any ? i : first, any ? p.n - i : 0);
         int top = 0;
-        EACH(j) top = MAX(top, (int)(__float_as_uint(v.x[j]) & 0x7fffffffu));
+        EACH(j) top = MAX(top, size_bits(v.x[j]));
         int low = (int)of.at[0], high = (int)of.at[EIGHT - 1]; /* blocks ascend */
         bool together = warp_max_int(high) == -warp_max_int(-low);
         if (together) {
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
             if (lane == 0 && top > 0) atomicMax(&largest[low], top);
         } else {
             EACH(j) {
-                int size = (int)(__float_as_uint(v.x[j]) & 0x7fffffffu);
+                int size = size_bits(v.x[j]);
                 if (size > 0) atomicMax(&largest[of.at[j]], size);
             }
         }
@@ -167,14 +167,9 @@ KERNEL(quantize) {
 
 /* ---- back */
 
-/* Where the numbers of one parameter are in the flat vector; chunk 0: side by side. */
-struct QuantizedNumbers {
-    int64_t n, offset, chunk, shard, shards;
-};
-DEVICE int64_t number_at(const QuantizedNumbers &p, int64_t i) {
-    if (!p.chunk) return p.offset + i;
-    int64_t k = i / p.chunk;
-    return k % p.shards * p.shard + p.offset + k / p.shards * p.chunk + i % p.chunk;
+/* chunk 0: side by side. */
+DEVICE int64_t number_at(const Chunks &p, int64_t i) {
+    return p.chunk ? in_vector(p, i) : p.offset + i;
 }
 
 template <int wire> DEVICE float value_of(uint8_t code) {
@@ -184,7 +179,7 @@ template <int wire> DEVICE float value_of(uint8_t code) {
 /* Eight numbers from a multiple of eight on are in one block. */
 template <int wire>
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    dequantize_numbers(Result to, const uint8_t *flat, const int32_t *largest, QuantizedNumbers p) {
+    dequantize_numbers(Result to, const uint8_t *flat, const int32_t *largest, Chunks p) {
     begin_kernel();
     float top = wire == DT_I8 ? INT8_TOP : FLOAT8_TOP;
     EACH_EIGHT(i, p.n) {
@@ -212,7 +207,7 @@ KERNEL(dequantize) {
     uint64_t k = plan_find_place(plan, (uint64_t)l->call->attr->index, &g);
     LayoutPlace place = plan_place(plan, k);
     Layout layout = plan_layout(g);
-    QuantizedNumbers p = {place.n, place.offset, place.chunk, g->shard, layout_shards(&layout)};
+    Chunks p = {place.n, place.chunk, place.offset, g->shard, layout_shards(&layout)};
     const int32_t *sizes =
         (const int32_t *)largest.at + plan_blocks(plan, g, (uint32_t)(k - g->first_param));
     auto dequantize =

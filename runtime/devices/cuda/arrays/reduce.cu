@@ -9,14 +9,6 @@
 #include "columns.h"
 #include "walks.h"
 
-template <int form> struct Rows {
-    Operand x;
-    int64_t pitch;
-    DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
-        return numbers(fetch8<form>(x, row * pitch + column, n));
-    }
-};
-
 /* (x [R, suffix], acc [suffix]?) -> [suffix] */
 KERNEL(sum_leading) {
     Operand x = input(l, 0), acc = input(l, 1);
@@ -25,8 +17,8 @@ KERNEL(sum_leading) {
      * stored */
     int64_t pitch = x.type->pitch ? type_pitch(x.type) : out.n;
     return by_form(form_with(FORM_NONE, x, pitch), [&](auto form) {
-        Rows<decltype(form)::N> rows = {x, pitch};
-        return sum_columns(l, rows, x.n / out.n, out, acc);
+        RowTerm<decltype(form)::N> term = {x, pitch};
+        return sum_columns(l, term, x.n / out.n, out, acc);
     });
 }
 
@@ -60,44 +52,26 @@ __global__ void __launch_bounds__(SUM_THREADS)
         put8<form>(to, dtype, at, n, sum);
     }
 }
-__global__ void __launch_bounds__(SUM_THREADS)
-    sum_words(void *to, int dtype, Arrays from, int64_t n) {
+/* The same of integers and doubles; largest: the largest of them. */
+template <class Number, bool largest>
+__global__ void __launch_bounds__(SUM_THREADS) join_numbers(void *to, Arrays from, int64_t n) {
     begin_kernel();
     EACH_ELEMENT(i, n) {
-        uint64_t words = 0;
-        double reals = 0.0;
+        Number r = 0;
 #pragma unroll
         for (int k = 0; k < REDUCE_AT_ONCE; k++) {
             if (k >= from.n) break;
-            uint64_t word = ((const uint64_t *)from.at[k])[i];
-            double x = __longlong_as_double((long long)word);
-            words += word;
-            reals = k ? reals + x : x;
+            Number x = ((const Number *)from.at[k])[i];
+            r = k == 0 ? x : !largest ? r + x : x > r ? x : r;
         }
-        if (dtype == DT_I64)
-            ((uint64_t *)to)[i] = words;
-        else
-            ((double *)to)[i] = reals;
-    }
-}
-__global__ void __launch_bounds__(SUM_THREADS)
-    largest_numbers(int32_t *to, Arrays from, int64_t n) {
-    begin_kernel();
-    EACH_ELEMENT(i, n) {
-        int32_t largest = INT32_MIN;
-#pragma unroll
-        for (int k = 0; k < REDUCE_AT_ONCE; k++) {
-            if (k >= from.n) break;
-            int32_t x = ((const int32_t *)from.at[k])[i];
-            largest = x > largest ? x : largest;
-        }
-        to[i] = largest;
+        ((Number *)to)[i] = r;
     }
 }
 /* All kernels of the module are compiled for the same architectures. */
 CUDA_C cudaError_t cuda_code(int *out) {
     struct cudaFuncAttributes attributes = {};
-    cudaError_t e = cudaFuncGetAttributes(&attributes, (const void *)largest_numbers);
+    auto any = join_numbers<int32_t, true>;
+    cudaError_t e = cudaFuncGetAttributes(&attributes, (const void *)any);
     *out = attributes.ptxVersion;
     return e;
 }
@@ -105,24 +79,21 @@ CUDA_C cudaError_t cuda_code(int *out) {
  * device refuses them. */
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
                                    const void *const *from, int n_from, int64_t elements) {
-    if (n_from < 1 || n_from > REDUCE_AT_ONCE) return cudaErrorInvalidValue;
     if (elements == 0) return cudaSuccess;
     Arrays arrays = {};
     arrays.n = n_from;
     for (int k = 0; k < n_from; k++) arrays.at[k] = from[k];
     Launch l = {};
     l.stream = stream;
-    int code, form = form_with(FORM_NONE, to, dtype, elements);
+    int form = form_with(FORM_NONE, to, dtype, elements);
     for (int k = 0; k < n_from; k++) form = form_with(form, from[k], dtype, elements);
-    if (is_real(dtype))
-        code = LAUNCH_FORM(&l, form, sum_reals, blocks_for(elements, SUM_THREADS * EIGHT),
-                           SUM_THREADS, 0, to, dtype, arrays, elements);
-    else if (dtype == DT_I32)
-        code = LAUNCH(&l, largest_numbers, blocks_for(elements, SUM_THREADS), SUM_THREADS, 0,
-                      (int32_t *)to, arrays, elements);
-    else
-        code = LAUNCH(&l, sum_words, blocks_for(elements, SUM_THREADS), SUM_THREADS, 0, to, dtype,
-                      arrays, elements);
+    auto join = dtype == DT_I32   ? join_numbers<int32_t, true>
+                : dtype == DT_I64 ? join_numbers<uint64_t, false>
+                                  : join_numbers<double, false>;
+    int code = is_real(dtype)
+                   ? LAUNCH_FORM(&l, form, sum_reals, blocks_for(elements, SUM_THREADS * EIGHT),
+                                 SUM_THREADS, 0, to, dtype, arrays, elements)
+                   : LAUNCH_EACH(&l, join, elements, SUM_THREADS, to, arrays, elements);
     return code ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
@@ -175,7 +146,7 @@ __global__ void __launch_bounds__(SUM_THREADS) sum_walks(Result y, Operand x, Su
         double sum = 0.0;
         for (int64_t i = lane; i < w.each; i += WARP)
             sum += (double)element_load(x, at + walk_place(&w.summed, i));
-        for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
+        sum = warp_sum(sum);
         if (lane == 0) element_store(y, k, (float)sum);
     }
 }
@@ -189,9 +160,6 @@ KERNEL(sum_to) {
 KERNEL(sum) { return cuda_sum_to(l); }
 
 /* ---- extremes along axes; a thread a result */
-
-/* Is b larger (smaller), or a nan? */
-DEVICE bool is_more(float a, float b, bool larger) { return (larger ? b > a : b < a) || b != b; }
 
 __global__ void __launch_bounds__(SUM_THREADS)
     extreme_of_columns(Result y, Operand x, bool larger, Along a) {

@@ -20,6 +20,7 @@ enum { ROW_WARPS = 8 }; /* of row_products, a warp a row */
  */
 template <int width> struct Tiles {
     enum { ROWS = width > 128 ? 16 : 32, THREADS = ROWS * LANES, EACH_LANE = ROWS / LANES };
+    enum { BLOCKS = width > 64 ? 1 : 2 }; /* at least, that registers have room for */
 };
 
 /* to[ROWS][width + 1] = positions first .. of one head, zeros past the operand's end. */
@@ -48,54 +49,22 @@ DEVICE void dot_rows(float (&out)[Tiles<width>::EACH_LANE], const float *row, co
     }
 }
 
-/* The least and the largest of the ids at first .. first + LOOK - 1, of n: a warp, a lane each. */
-struct Ids {
-    int least, largest;
-};
-DEVICE Ids ids_of_tile(const int32_t *ids, int64_t first, int64_t n) {
-    int64_t i = first + threadIdx.x % WARP;
-    int id = ids[i < n ? i : n - 1];
-    Ids r = {id, id};
-    for (int d = WARP / 2; d > 0; d /= 2) {
-        int low = __shfl_xor_sync(FULL_WARP, r.least, d);
-        int high = __shfl_xor_sync(FULL_WARP, r.largest, d);
-        if (low < r.least) r.least = low;
-        if (high > r.largest) r.largest = high;
-    }
-    return r;
-}
-DEVICE Ids ids_of_queries(const Attention &a, const int32_t *of_sample, int64_t first) {
-    if (first >= a.at.half || first + WARP <= a.at.half)
-        return ids_of_tile(of_sample, position_of(a.at, first), position_of(a.at, a.t - 1) + 1);
-    Ids r = ids_of_tile(of_sample, a.at.from + first, a.at.from + a.at.half);
-    if (a.at.half == a.t) return r;
-    Ids more = ids_of_tile(of_sample, a.at.second + a.at.half, a.at.second + a.t);
-    if (more.least < r.least) r.least = more.least;
-    if (more.largest > r.largest) r.largest = more.largest;
-    return r;
-}
 /* May one of LOOK queries from `first` on see one of LOOK keys from `key` on, as far as the mask
  * says? All threads of a block get the same answer. */
-DEVICE bool mask_opens(const Attention &a, int64_t b, int64_t first, int64_t key) {
-    if (!a.mask) return true;
+DEVICE bool tile_opens(const Attention &a, int64_t b, int64_t first, int64_t key) {
+    if (!a.mask_row) return mask_opens(a, b, first, LOOK, key, LOOK);
     const int32_t *of_sample = a.mask + b * a.mask_batch;
-    if (a.documents) {
-        Ids queries = ids_of_queries(a, of_sample, first);
-        Ids keys = ids_of_tile(of_sample, key, a.s);
-        return queries.least <= keys.largest && keys.least <= queries.largest;
-    }
-    int64_t s = key + threadIdx.x % WARP, rows = a.mask_row ? a.t - first : 1;
+    int64_t s = key + threadIdx.x % WARP, rows = a.t - first;
     int open = 0;
     for (int64_t r = 0; r < (rows < LOOK ? rows : LOOK); r++)
         open |= s < a.s && of_sample[position_of(a.at, first + r) * a.mask_row + s] != 0;
-    for (int d = WARP / 2; d > 0; d /= 2) open |= __shfl_xor_sync(FULL_WARP, open, d);
-    return open != 0;
+    return warp_max_int(open) != 0;
 }
 
 /* ---- forward: 8 threads a query; thread `lane` has keys and columns lane + 8 j */
 
 template <int width>
-__global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
+__global__ void __launch_bounds__(Tiles<width>::THREADS, Tiles<width>::BLOCKS)
     forward_f32(Attention a, int64_t tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
@@ -109,7 +78,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     float m = sink_of(a, head), sum = a.sinks.at && lane == 0 ? 1.0f : 0.0f, o[width / LANES] = {};
     load_tile<width>(q, a.q, b, head, first, a.t, a.h);
     for (int64_t s = seen.from / TILE * TILE; s < seen.to; s += TILE) {
-        if (!mask_opens(a, b, first, s)) continue;
+        if (!tile_opens(a, b, first, s)) continue;
         __syncthreads();
         load_tile<width>(k, a.k, b, key_head, s, a.s, a.h);
         load_tile<width>(v, a.v, b, key_head, s, a.s, a.h);
@@ -118,7 +87,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
         dot_rows<width>(score, q + r * (width + 1), k, lane);
         for (int j = 0; j < EACH_LANE; j++) {
             int64_t query = first + r, key = s + lane + LANES * j;
-            bool open = query_sees_key(a, b, query, key);
+            bool open = pair_sees(a, b, query, key);
             score[j] = open ? score_of(a, score[j], b, head, query, key, &slope) : -INFINITY;
             top = fmaxf(top, score[j]);
         }
@@ -185,7 +154,7 @@ DEVICE void store_sums(const Heads &x, const float *sums, int64_t b, int64_t row
 }
 
 template <int width, bool keys>
-__global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
+__global__ void __launch_bounds__(Tiles<width>::THREADS, Tiles<width>::BLOCKS)
     backward_f32(Attention a, int64_t tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
@@ -207,7 +176,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
         int64_t key_head = keys ? own_head : own_head / group;
         int64_t statistics = (b * a.heads + query_head) * a.t;
         for (int64_t at = seen.from / TILE * TILE; at < seen.to; at += TILE) {
-            if (!mask_opens(a, b, keys ? at : first, keys ? first : at)) continue;
+            if (!tile_opens(a, b, keys ? at : first, keys ? first : at)) continue;
             __syncthreads();
             load_tile<width>(y1, keys ? a.q : a.k, b, keys ? query_head : key_head, at,
                              keys ? a.t : a.s, a.h);
@@ -221,7 +190,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
                 int64_t other = at + lane + LANES * j;
                 int64_t query = keys ? other : own, key = keys ? own : other;
                 float e = 0.0f, d = 0.0f, slope;
-                if (query_sees_key(a, b, query, key)) {
+                if (pair_sees(a, b, query, key)) {
                     e = expf(score_of(a, score[j], b, query_head, query, key, &slope) -
                              a.lse[statistics + query]);
                     d = e * (dp[j] - a.delta[statistics + query]) * a.alpha * slope;
@@ -247,7 +216,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
 
 /* d_bias of queries first .. and keys at .. of a head, of a sample or summed over all */
 template <int width>
-__global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
+__global__ void __launch_bounds__(Tiles<width>::THREADS, Tiles<width>::BLOCKS)
     bias_f32(Attention a, int64_t query_tiles, int64_t key_tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
@@ -264,7 +233,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     int64_t query = first + r, key_head = head / (a.heads / a.key_heads);
     float sum[EACH_LANE] = {};
     for (int64_t b = sample; b < end; b++) {
-        if (!mask_opens(a, b, first, at)) continue;
+        if (!tile_opens(a, b, first, at)) continue;
         __syncthreads();
         load_tile<width>(q, a.q, b, head, first, a.t, a.h);
         load_tile<width>(d_o, a.d_o, b, head, first, a.t, a.h);
@@ -278,7 +247,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
         for (int j = 0; j < EACH_LANE; j++) {
             int64_t key = at + lane + LANES * j;
             float slope; /* a bias is added to what is capped */
-            if (query_sees_key(a, b, query, key))
+            if (pair_sees(a, b, query, key))
                 sum[j] += expf(score_of(a, score[j], b, head, query, key, &slope) - a.lse[row]) *
                           (dp[j] - a.delta[row]);
         }
@@ -296,11 +265,9 @@ template <int width> static int bias_width(const Launch *l, const Attention *a) 
     int64_t query_tiles = (a->t + TILE - 1) / TILE, key_tiles = (a->s + TILE - 1) / TILE;
     size_t bytes = (size_t)(4 * TILE * (width + 1)) * sizeof(float);
     auto kernel = bias_f32<width>;
-    int code = allow_shared(l, kernel, bytes);
-    if (code) return code;
     int64_t biases = (a->bias_batch ? a->b : 1) * a->heads;
-    return LAUNCH(l, kernel, (unsigned)(biases * query_tiles * key_tiles), Tiles<width>::THREADS,
-                  bytes, *a, query_tiles, key_tiles);
+    return LAUNCH_SHARED(l, kernel, (unsigned)(biases * query_tiles * key_tiles),
+                         Tiles<width>::THREADS, bytes, *a, query_tiles, key_tiles);
 }
 
 template <int width> static int forward_width(const Launch *l, const Attention *a) {
@@ -308,10 +275,8 @@ template <int width> static int forward_width(const Launch *l, const Attention *
     int64_t tiles = (a->t + TILE - 1) / TILE;
     size_t bytes = (size_t)(3 * TILE * (width + 1) + TILE * (TILE + 1)) * sizeof(float);
     auto kernel = forward_f32<width>;
-    int code = allow_shared(l, kernel, bytes);
-    if (code) return code;
-    return LAUNCH(l, kernel, (unsigned)(a->b * a->heads * tiles), Tiles<width>::THREADS, bytes, *a,
-                  tiles);
+    return LAUNCH_SHARED(l, kernel, (unsigned)(a->b * a->heads * tiles), Tiles<width>::THREADS,
+                         bytes, *a, tiles);
 }
 
 template <int width> static int backward_width(const Launch *l, const Attention *a) {
@@ -320,15 +285,11 @@ template <int width> static int backward_width(const Launch *l, const Attention 
     size_t bytes = (size_t)(4 * TILE * (width + 1) + 2 * TILE * (TILE + 1)) * sizeof(float);
     auto of_keys = backward_f32<width, true>;
     auto of_queries = backward_f32<width, false>;
-    int code = allow_shared(l, of_keys, bytes);
-    if (!code) code = allow_shared(l, of_queries, bytes);
-    if (!code)
-        code = LAUNCH(l, of_keys, (unsigned)(a->b * a->key_heads * key_tiles),
-                      Tiles<width>::THREADS, bytes, *a, key_tiles);
-    if (!code)
-        code = LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles),
-                      Tiles<width>::THREADS, bytes, *a, query_tiles);
-    return code;
+    int code = LAUNCH_SHARED(l, of_keys, (unsigned)(a->b * a->key_heads * key_tiles),
+                             Tiles<width>::THREADS, bytes, *a, key_tiles);
+    if (code) return code;
+    return LAUNCH_SHARED(l, of_queries, (unsigned)(a->b * a->heads * query_tiles),
+                         Tiles<width>::THREADS, bytes, *a, query_tiles);
 }
 
 /* ---- launches */

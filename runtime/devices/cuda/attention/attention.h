@@ -12,15 +12,78 @@ DEVICE int64_t query_from(const Attention &a, int64_t position) {
     return later > a.at.half ? later : a.at.half;
 }
 
-DEVICE bool query_sees_key(const Attention &a, int64_t b, int64_t query, int64_t key) {
-    if (query >= a.t || key >= a.s) return false;
-    int64_t at = position_of(a.at, query), behind = at - key, ahead = -behind;
-    if ((a.causal && ahead > 0) || (a.window && (behind >= a.window || ahead >= a.window)))
+/* x, unknown to the compiler: what depends on it is computed where it is used, and takes no
+ * register meanwhile. */
+DEVICE int afresh(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
+DEVICE int64_t afresh(int64_t x) { return x; }
+
+/* Int: int takes half of the registers; attention_fits_matrices makes sure that it is enough. */
+template <class Int> DEVICE bool pair_sees(const Attention &a, Int b, Int query, Int key) {
+    if (query >= (Int)a.t || key >= (Int)a.s) return false;
+    Int at = query + (Int)(query < (Int)a.at.half ? a.at.from : a.at.second), behind = at - key,
+        window = (Int)a.window;
+    if ((a.causal && behind < 0) || (window && (behind >= window || -behind >= window)))
         return false;
     if (!a.mask) return true;
-    const int32_t *of_sample = a.mask + b * a.mask_batch;
+    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
     if (a.documents) return of_sample[at] == of_sample[key];
     return of_sample[at * a.mask_row + key] != 0;
+}
+
+/* The least and the largest of n ids, 64 at most, for all lanes. */
+struct IdRange {
+    int least, largest;
+};
+DEVICE IdRange range_of_ids(const int32_t *ids, int n) {
+    int lane = threadIdx.x % WARP, id = ids[lane < n ? lane : n - 1];
+    int other = lane + WARP < n ? ids[lane + WARP] : id;
+    return {~warp_max_int(~MIN(id, other)), warp_max_int(MAX(id, other))};
+}
+/* May one of the queries see one of the keys, at most 64 each, as far as a mask of keys or
+ * documents says? A warp, each lane the same. */
+template <class Int>
+DEVICE bool mask_opens(const Attention &a, Int b, Int query, int queries, Int key, int keys) {
+    if (!a.mask || a.mask_row) return true;
+    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
+    Int t = (Int)a.t - query, s = (Int)a.s - key;
+    if (t <= 0 || s <= 0) return false;
+    IdRange seen = range_of_ids(of_sample + key, s < keys ? (int)s : keys);
+    if (!a.documents) return seen.least != 0 || seen.largest != 0;
+    Int in_first_run = (Int)a.at.half - query;
+    int n = t < queries ? (int)t : queries;
+    int first = in_first_run < 0 ? 0 : in_first_run < n ? (int)in_first_run : n;
+    IdRange own = range_of_ids(of_sample + position_of(a.at, query), first ? first : n);
+    if (first > 0 && first < n) {
+        IdRange more = range_of_ids(of_sample + position_of(a.at, query + first), n - first);
+        own = {MIN(own.least, more.least), MAX(own.largest, more.largest)};
+    }
+    return own.least <= seen.largest && seen.least <= own.largest;
+}
+
+/* Positions of one head of an operand of 16 bits. */
+struct Head {
+    const uint16_t *at;
+    int position, n, h; /* n positions, `position` elements from one to the next */
+};
+DEVICE Head head_of(const Heads &x, int64_t b, int64_t head, int64_t n, int64_t h) {
+    Head r = {(const uint16_t *)x.at + b * x.batch + head * h, (int)x.position, (int)n, (int)h};
+    return r;
+}
+
+/* Of a query: what is added to its scores in powers of two, and delta. first: that of its head. */
+struct Statistic {
+    float shift, delta;
+};
+DEVICE Statistic statistic_of(const Attention &a, int64_t first, int query) {
+    Statistic r = {};
+    if (query < a.t) {
+        r.shift = a.lse[first + query] * -1.44269504f;
+        r.delta = a.delta[first + query];
+    }
+    return r;
 }
 
 DEVICE int64_t bias_place(const Attention &a, int64_t b, int64_t head, int64_t query, int64_t key) {
@@ -75,18 +138,5 @@ int attention_backward_matrix(const Launch *l, const Attention *a);
 /* delta[B, H, T] for a backward; and `words` zeros, where somebody needs them. */
 int attention_row_products_matrix(const Launch *l, const Attention *a, uint32_t *zeros,
                                   int64_t words);
-
-/* Dynamic shared memory of more than 48 KB has to be requested; and a multiprocessor should hold as
- * many blocks as registers allow, rather than a large cache of data that is read once. */
-template <class Function>
-static int allow_shared(const Launch *l, Function function, size_t bytes) {
-    const void *f = (const void *)function;
-    cudaError_t error =
-        cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(f, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
-    return launch_result(l, error);
-}
 
 #endif

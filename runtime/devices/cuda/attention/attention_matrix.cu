@@ -150,8 +150,7 @@ template <int dtype, bool any> static int forward_any(const Launch *l, const Att
         enum { WIDTH = decltype(w)::N, ROWS = OWN + 4 * keys_of_tile(WIDTH) };
         size_t bytes = (size_t)ROWS * (WIDTH + PAD) * sizeof(uint16_t);
         auto forward_16 = forward_matrix<dtype, WIDTH, any>;
-        int code = allow_shared(l, forward_16, bytes);
-        return code ? code : LAUNCH(l, forward_16, blocks, BLOCK, bytes, *a, tiles);
+        return LAUNCH_SHARED(l, forward_16, blocks, BLOCK, bytes, *a, tiles);
     });
 }
 template <int dtype> static int forward_of(const Launch *l, const Attention *a) {

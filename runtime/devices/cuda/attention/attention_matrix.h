@@ -20,16 +20,6 @@ enum { OWN = 64, WARPS = 4, BLOCK = WARPS * WARP, PAD = 8 };
 /* Rows of a tile of keys in the forward; the tiles of the widest heads fit into 99 KB. */
 TENSOR_FUNCTION constexpr int keys_of_tile(int width) { return width > 128 ? 32 : 64; }
 
-/* Positions of one head of an operand; attention_fits_matrices makes sure that ints are enough. */
-struct Head {
-    const uint16_t *at;
-    int position, n, h; /* n positions, `position` elements from one to the next */
-};
-DEVICE Head head_of(const Heads &x, int64_t b, int64_t head, int64_t n, int64_t h) {
-    Head r = {(const uint16_t *)x.at + b * x.batch + head * h, (int)x.position, (int)n, (int)h};
-    return r;
-}
-
 /* to[rows][width + PAD] = positions first .. of a head, zeros where there are none. */
 template <int rows, int width> DEVICE void begin_tile(uint16_t *to, const Head &x, int first) {
     enum { CHUNKS = width / 8, ALL = rows * CHUNKS };
@@ -102,81 +92,17 @@ DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_
     }
 }
 
-/* ---- who sees whom */
-
-/* x, unknown to the compiler: what depends on it is computed where it is used, and takes no
- * register meanwhile. */
-DEVICE int afresh(int x) {
-    asm volatile("" : "+r"(x));
-    return x;
-}
-
-/* query_sees_key with ints, which take half of the registers. */
-DEVICE bool pair_sees(const Attention &a, int b, int query, int key) {
-    if (query >= (int)a.t || key >= (int)a.s) return false;
-    int at = query + (int)(query < (int)a.at.half ? a.at.from : a.at.second), behind = at - key,
-        window = (int)a.window;
-    if ((a.causal && behind < 0) || (window && (behind >= window || -behind >= window)))
-        return false;
-    if (!a.mask) return true;
-    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
-    if (a.documents) return of_sample[at] == of_sample[key];
-    return of_sample[at * a.mask_row + key] != 0;
-}
-
-/* The least and the largest of n ids, for all lanes. */
-struct IdRange {
-    int least, largest;
-};
-DEVICE IdRange range_of_ids(const int32_t *ids, int n) {
-    int lane = threadIdx.x % WARP;
-    IdRange r = {ids[lane < n ? lane : n - 1], 0};
-    r.largest = r.least;
-    if (lane + WARP < n) {
-        int id = ids[lane + WARP];
-        r = {id < r.least ? id : r.least, id > r.largest ? id : r.largest};
-    }
-    for (int d = WARP / 2; d > 0; d /= 2) {
-        int low = __shfl_xor_sync(FULL_WARP, r.least, d);
-        int high = __shfl_xor_sync(FULL_WARP, r.largest, d);
-        r = {low < r.least ? low : r.least, high > r.largest ? high : r.largest};
-    }
-    return r;
-}
-/* May one of the queries see one of the keys, at most 64 each, as far as a mask of keys or
- * documents says? A warp, each lane the same. */
-DEVICE bool mask_opens(const Attention &a, int b, int query, int queries, int key, int keys) {
-    if (!a.mask || a.mask_row) return true;
-    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
-    int t = (int)a.t - query, s = (int)a.s - key;
-    if (t <= 0 || s <= 0) return false;
-    IdRange seen = range_of_ids(of_sample + key, s < keys ? s : keys);
-    if (!a.documents) return seen.least != 0 || seen.largest != 0;
-    int n = t < queries ? t : queries, first = (int)a.at.half - query; /* in the first run */
-    first = first < 0 ? 0 : first < n ? first : n;
-    IdRange own = range_of_ids(of_sample + position_of(a.at, query), first ? first : n);
-    if (first > 0 && first < n) {
-        IdRange more = range_of_ids(of_sample + position_of(a.at, query + first), n - first);
-        own.least = own.least < more.least ? own.least : more.least;
-        own.largest = own.largest > more.largest ? own.largest : more.largest;
-    }
-    return own.least <= seen.largest && seen.least <= own.largest;
-}
-
 /* ---- the kernel for a width */
 
-template <int n> struct Width {
-    enum { N = n };
-};
 /* Calls `launch` with the least width that has room for h. The common ones, 80 and 96 too, are for
  * plain attention of bf16. */
 template <int dtype, bool any, class Launcher> static int by_width(int64_t h, Launcher launch) {
-    if (h <= 64) return launch(Width<64>());
+    if (h <= 64) return launch(Known<64>());
     if constexpr (dtype == DT_BF16 && !any) {
-        if (h <= 80) return launch(Width<80>());
-        if (h <= 96) return launch(Width<96>());
+        if (h <= 80) return launch(Known<80>());
+        if (h <= 96) return launch(Known<96>());
     }
-    return h <= 128 ? launch(Width<128>()) : launch(Width<256>());
+    return h <= 128 ? launch(Known<128>()) : launch(Known<256>());
 }
 
 #endif

@@ -44,28 +44,23 @@ __global__ void __launch_bounds__(DELTA_THREADS)
         int64_t y = (int64_t)b * a.o.batch + (int64_t)t * a.o.position + head * a.h + i;
         uint4 first = *(const uint4 *)((const uint16_t *)a.d_o.at + x);
         uint4 second = *(const uint4 *)((const uint16_t *)a.o.at + y);
-        Eight u = dtype == DT_BF16 ? eight_bf16(first) : eight_f16(first);
-        Eight v = dtype == DT_BF16 ? eight_bf16(second) : eight_f16(second);
+        Eight u = eight_halves<dtype>(first);
+        Eight v = eight_halves<dtype>(second);
         EACH(j) sum += u.x[j] * v.x[j];
     }
 #pragma unroll
     for (int d = lanes / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
     if (row < rows && i == 0) a.delta[((int64_t)b * heads + head) * t_n + t] = sum;
 }
-template <int dtype, int lanes>
-static int launch_row_products(const Launch *l, const Attention *a, uint32_t *zeros,
-                               int64_t words) {
-    unsigned rows = (unsigned)(a->b * a->heads * a->t);
-    auto kernel = row_products_matrix<dtype, lanes>;
-    return LAUNCH(l, kernel,
-                  (unsigned)(((int64_t)rows * lanes + DELTA_THREADS - 1) / DELTA_THREADS),
-                  DELTA_THREADS, 0, *a, rows, zeros, words);
-}
 template <int dtype>
 static int row_products_of(const Launch *l, const Attention *a, uint32_t *zeros, int64_t words) {
-    if (a->h <= 64) return launch_row_products<dtype, 8>(l, a, zeros, words);
-    return a->h <= 128 ? launch_row_products<dtype, 16>(l, a, zeros, words)
-                       : launch_row_products<dtype, 32>(l, a, zeros, words);
+    return by_width<dtype, true>(a->h, [&](auto w) {
+        enum { LANES = decltype(w)::N / EIGHT };
+        unsigned rows = (unsigned)(a->b * a->heads * a->t);
+        int64_t blocks = ((int64_t)rows * LANES + DELTA_THREADS - 1) / DELTA_THREADS;
+        auto kernel = row_products_matrix<dtype, LANES>;
+        return LAUNCH(l, kernel, (unsigned)blocks, DELTA_THREADS, 0, *a, rows, zeros, words);
+    });
 }
 int attention_row_products_matrix(const Launch *l, const Attention *a, uint32_t *zeros,
                                   int64_t words) {
@@ -74,19 +69,6 @@ int attention_row_products_matrix(const Launch *l, const Attention *a, uint32_t 
 }
 
 /* ---- gradients of pairs */
-
-/* Of a query: what is added to its scores in powers of two, and delta. */
-struct Statistic {
-    float shift, delta;
-};
-DEVICE Statistic statistic_of(const Attention &a, int64_t first, int query) {
-    Statistic r = {};
-    if (query < a.t) {
-        r.shift = a.lse[first + query] * -1.44269504f;
-        r.delta = a.delta[first + query];
-    }
-    return r;
-}
 
 /* Where those of two tiles of queries that pass lie: behind the tiles, or in the padding of their
  * rows where heads are wide and tiles take all shared memory. In steps of a statistic: from one
@@ -308,8 +290,7 @@ static int backward_role(const Launch *l, const Attention *a) {
     size_t bytes = (size_t)(2 * OWN + 4 * passing_rows(width)) * (width + PAD) * sizeof(uint16_t) +
                    Passing<width>::BYTES;
     auto backward_16 = backward_matrix<dtype, width, role, any>;
-    int code = allow_shared(l, backward_16, bytes);
-    return code ? code : LAUNCH(l, backward_16, blocks, BLOCK, bytes, *a, tiles);
+    return LAUNCH_SHARED(l, backward_16, blocks, BLOCK, bytes, *a, tiles);
 }
 template <int dtype, bool any> static int backward_any(const Launch *l, const Attention *a) {
     return by_width<dtype, any>(a->h, [&](auto w) {
@@ -396,9 +377,7 @@ template <int dtype> static int bias_of(const Launch *l, const Attention *a) {
         int64_t biases = (a->bias_batch ? a->b : 1) * a->heads;
         size_t bytes = (size_t)ROWS * (WIDTH + PAD) * sizeof(uint16_t);
         auto bias_16 = bias_matrix<dtype, WIDTH>;
-        int code = allow_shared(l, bias_16, bytes);
-        return code ? code
-                    : LAUNCH(l, bias_16, (unsigned)(biases * query_tiles * key_tiles), BLOCK, bytes,
+        return LAUNCH_SHARED(l, bias_16, (unsigned)(biases * query_tiles * key_tiles), BLOCK, bytes,
                              *a, query_tiles, key_tiles);
     });
 }

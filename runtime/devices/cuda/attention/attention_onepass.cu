@@ -35,8 +35,7 @@ struct OnepassScratch {
     uint32_t *ticket, *given_up, *turn; /* 1; 1; [B, H, query tiles, WARPS] */
     float *sums;                        /* [B, H, query tiles, SUMS / 4, THREADS, 4] */
     int key_tiles, query_tiles;
-    DeviceFault *fault;
-    int op;
+    Reports reports;
 };
 
 /* Shared memory of a block, from a multiple of PANEL_ALIGN on. */
@@ -49,19 +48,9 @@ template <int width> struct Shared {
     uint32_t ticket;
 };
 
-/* Rows of one head, `position` numbers apart. */
-struct HeadRows {
-    const uint16_t *at;
-    int position, n;
-};
-DEVICE HeadRows rows_of(const Heads &x, int64_t b, int64_t head, int64_t n, int64_t h) {
-    HeadRows r = {(const uint16_t *)x.at + b * x.batch + head * h, (int)x.position, (int)n};
-    return r;
-}
-
 /* Panels of rows first .. first + count - 1, on their way; zeros where there are no rows. */
 template <int width, int count>
-DEVICE void begin_panels(uint16_t *panels, const HeadRows &x, int first) {
+DEVICE void begin_panels(uint16_t *panels, const Head &x, int first) {
     enum { PIECES = width / 8 };
 #pragma unroll
     for (int k = 0; k < count * PIECES / THREADS; k++) {
@@ -82,25 +71,17 @@ DEVICE TileWalk tile_after(TileWalk at, int from, int tiles) {
     return {at.head + last, last ? from : at.tile + 1};
 }
 
-struct RowStatistic {
-    float shift, delta;
-};
 /* The tile's queries and their gradients, on their way to a stage. Returns the statistics of its
  * query threadIdx.x, where it has so many. */
 template <int width>
-DEVICE RowStatistic begin_tile(Shared<width> *s, const Attention &a, int64_t b, TileWalk at,
-                               int stage) {
+DEVICE Statistic begin_tile(Shared<width> *s, const Attention &a, int64_t b, TileWalk at,
+                            int stage) {
     enum { QUERIES = Shared<width>::QUERIES };
-    RowStatistic r = {0.0f, 0.0f};
     int first = at.tile * QUERIES, query = first + (int)threadIdx.x;
-    begin_panels<width, QUERIES>(s->q[stage], rows_of(a.q, b, at.head, a.t, a.h), first);
-    begin_panels<width, QUERIES>(s->d_o[stage], rows_of(a.d_o, b, at.head, a.t, a.h), first);
-    if (threadIdx.x < QUERIES && query < a.t) {
-        int64_t row = (b * a.heads + at.head) * a.t + query;
-        r.shift = a.lse[row] * -1.44269504f;
-        r.delta = a.delta[row];
-    }
-    return r;
+    begin_panels<width, QUERIES>(s->q[stage], head_of(a.q, b, at.head, a.t, a.h), first);
+    begin_panels<width, QUERIES>(s->d_o[stage], head_of(a.d_o, b, at.head, a.t, a.h), first);
+    if (threadIdx.x >= QUERIES) return {};
+    return statistic_of(a, (b * a.heads + at.head) * a.t, query);
 }
 
 /* ---- products; a warpgroup has rows 64 group .. of the keys */
@@ -209,7 +190,8 @@ DEVICE void store_rows(const Heads &x, const float *sums, int64_t b, int64_t hea
 }
 
 DEVICE void give_up(const OnepassScratch &w, float *dq, int64_t tile, int key_tile) {
-    if (w.fault) report_fault(w.fault, w.op, FAULT_STUCK, tile, key_tile, 0); /* none in a trial */
+    bool trial = !w.reports.fault;
+    if (!trial) report_fault(w.reports, FAULT_STUCK, tile, key_tile, 0);
     dq[0] = NAN;
 }
 
@@ -332,13 +314,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     int from = a.causal ? key_tile * KEYS / Shared<width>::QUERIES : 0;
     int turns = from < w.query_tiles ? group * (w.query_tiles - from) : 0;
     float dk[width / PANEL][SUMS] = {}, dv[width / PANEL][SUMS] = {};
-    begin_panels<width, KEYS>(s->k, rows_of(a.k, b, key_head, a.s, a.h), key_tile * KEYS);
-    begin_panels<width, KEYS>(s->v, rows_of(a.v, b, key_head, a.s, a.h), key_tile * KEYS);
+    begin_panels<width, KEYS>(s->k, head_of(a.k, b, key_head, a.s, a.h), key_tile * KEYS);
+    begin_panels<width, KEYS>(s->v, head_of(a.v, b, key_head, a.s, a.h), key_tile * KEYS);
     TileWalk now = {key_head * group, from - 1};
     for (int turn = -1; turn < turns; turn++) {
         int stage = (turn + 1) % 2;
         TileWalk next = tile_after(now, from, w.query_tiles);
-        RowStatistic coming = {0.0f, 0.0f};
+        Statistic coming = {};
         copy_wait<0>();
         shared_for_products();
         __syncthreads(); /* tile `turn` is there, and nobody uses the one before */
@@ -427,14 +409,13 @@ template <int width> static int launch_part(const Launch *l, const Attention *a,
                         (float *)(scratch + words),
                         (int)key_tiles_of(a),
                         (int)query_tiles_of(a),
-                        l->fault,
-                        (int)l->call->op};
+                        reports_of(l)};
     size_t bytes = sizeof(Shared<width>) + PANEL_ALIGN;
     auto onepass = backward_onepass<width>;
     int code = attention_row_products_matrix(l, a, w.ticket, (int64_t)words / 4);
-    if (!code) code = allow_shared(l, onepass, bytes);
     if (code) return code;
-    return LAUNCH(l, onepass, (unsigned)(a->b * a->key_heads * w.key_tiles), THREADS, bytes, *a, w);
+    return LAUNCH_SHARED(l, onepass, (unsigned)(a->b * a->key_heads * w.key_tiles), THREADS, bytes,
+                         *a, w);
 }
 
 int attention_onepass(const Launch *l, const Attention *a) {

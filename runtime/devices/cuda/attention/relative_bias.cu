@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(BIAS_THREADS)
         for (int64_t s = from + threadIdx.x % WARP; s <= to; s += WARP)
             sum += (double)element_load(dbias, (head * z.t + t) * z.s + s);
     }
-    sum = block_sum_f64(sum, scratch);
+    sum = block_sum(sum, scratch);
     if (threadIdx.x == 0) element_store(dw, blockIdx.x, (float)sum);
 }
 
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(BIAS_THREADS)
             part += element_load(d_o, at + i) * element_load(o, at + i);
         sum -= exp(sink - (double)lse[(b * heads + head) * positions + t]) * (double)part;
     }
-    sum = block_sum_f64(sum, scratch);
+    sum = block_sum(sum, scratch);
     if (threadIdx.x == 0) element_store(out, head, (float)sum);
 }
 

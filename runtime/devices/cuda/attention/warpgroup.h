@@ -54,10 +54,7 @@ DEVICE uint64_t panel_operand(uint32_t address, int numbers) {
 /* The compiler knows nothing of products on their way: these numbers have their values here,
  * neither earlier nor later. After a wait for the sums that it was for; in front of a fence for
  * what a product will use. */
-#ifdef FSDP_EMULATE
-template <int n> DEVICE void settle(float (&)[n]) {}
-template <int n> DEVICE void settle(uint32_t (&)[n][4]) {}
-#else
+#ifndef FSDP_EMULATE
 template <int n> DEVICE void settle(float (&x)[n]) {
 #pragma unroll
     for (int i = 0; i < n; i++) asm volatile("" : "+f"(x[i])::"memory");
@@ -66,9 +63,7 @@ template <int n> DEVICE void settle(uint32_t (&x)[n][4]) {
 #pragma unroll
     for (int i = 0; i < 4 * n; i++) asm volatile("" : "+r"(x[i / 4][i % 4])::"memory");
 }
-#endif
 
-#ifndef FSDP_EMULATE
 DEVICE uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 DEVICE void warpgroup_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void warpgroup_commit(void) {

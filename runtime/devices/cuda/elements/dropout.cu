@@ -32,9 +32,7 @@ DEVICE void philox(uint32_t c[WORDS], uint32_t key0, uint32_t key1) {
 /* Four elements at a multiple of their size together. */
 DEVICE void load_words(float v[WORDS], const void *p, int dtype, int64_t at) {
     if (dtype == DT_F32) {
-        uint4 a = *(const uint4 *)((const float *)p + at);
-        v[0] = __uint_as_float(a.x), v[1] = __uint_as_float(a.y);
-        v[2] = __uint_as_float(a.z), v[3] = __uint_as_float(a.w);
+        from_words(v, *(const uint4 *)((const float *)p + at));
     } else {
         uint2 a = *(const uint2 *)((const uint16_t *)p + at);
         v[0] = half_low(a.x, dtype), v[1] = half_high(a.x, dtype);
@@ -43,8 +41,7 @@ DEVICE void load_words(float v[WORDS], const void *p, int dtype, int64_t at) {
 }
 DEVICE void store_words(void *p, int dtype, int64_t at, const float v[WORDS]) {
     if (dtype == DT_F32)
-        *(uint4 *)((float *)p + at) = make_uint4(__float_as_uint(v[0]), __float_as_uint(v[1]),
-                                                 __float_as_uint(v[2]), __float_as_uint(v[3]));
+        *(uint4 *)((float *)p + at) = words_of(v);
     else
         *(uint2 *)((uint16_t *)p + at) =
             make_uint2(pack_halves(v[0], v[1], dtype), pack_halves(v[2], v[3], dtype));

@@ -3,7 +3,6 @@
  * Statistics are integers, added atomically.
  */
 #include "exact.h"
-#include "rows.h"
 #include "scalars.h"
 
 enum { BALANCE_WARPS = 4, BALANCE_THREADS = BALANCE_WARPS * WARP };
@@ -47,8 +46,7 @@ __global__ void __launch_bounds__(BALANCE_THREADS) add_probabilities(int64_t *st
 struct Counted {
     const int32_t *index, *targets; /* targets: NULL = all count */
     int64_t n_index, n_targets, ignore, tokens, experts;
-    int op;
-    DeviceFault *fault;
+    Reports reports;
 };
 static Counted counted_in(const Launch *l, Operand targets) {
     Counted c = {};
@@ -71,7 +69,7 @@ __global__ void __launch_bounds__(BALANCE_THREADS)
         if (e >= 0 && e < c.experts)
             add_word(&stats[e], 1);
         else
-            report_fault(c.fault, c.op, FAULT_INDEX + INDEX_EXPERT, i, e, c.experts);
+            report_fault(c.reports, FAULT_INDEX + INDEX_EXPERT, i, e, c.experts);
     }
     int64_t ignored = ignored_targets(c);
     if (ignored) add_word(&stats[2 * c.experts + 1], -ignored);
@@ -87,7 +85,7 @@ KERNEL(balance) {
     Counted c = counted_in(l, input(l, 2));
     c.index = (const int32_t *)index.at;
     c.n_index = index.n, c.tokens = x.rows, c.experts = x.width;
-    c.op = (int)l->call->op, c.fault = l->fault;
+    c.reports = reports_of(l);
     int code = launch_set(l, stats, 0, out.n * 8);
     unsigned blocks = MIN(blocks_for(x.rows, BALANCE_WARPS), 1024u);
     if (!code) code = LAUNCH(l, add_probabilities, blocks, BALANCE_THREADS, 0, stats, x);
@@ -179,8 +177,7 @@ __global__ void __launch_bounds__(AVERAGE_THREADS)
 }
 
 static unsigned average_blocks(int64_t n) {
-    unsigned blocks = MIN(blocks_for(n, AVERAGE_THREADS * EIGHT), (unsigned)AVERAGE_BLOCKS);
-    return MAX(blocks, 1u);
+    return MIN(blocks_for(n, AVERAGE_THREADS * EIGHT), (unsigned)AVERAGE_BLOCKS);
 }
 
 /* Without targets it adds to the words of an exact accumulator only. */
@@ -248,16 +245,7 @@ KERNEL(count_targets) {
 
 KERNEL(average_loss) { return put_term(l, true); }
 
-__global__ void __launch_bounds__(WARP) copy_words(int64_t *words, const int64_t *loss) {
-    begin_kernel();
-    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = loss[threadIdx.x];
-}
-
-KERNEL(loss_term) {
-    if (l->call->n_in > 1) return put_term(l, false);
-    return LAUNCH(l, copy_words, 1, WARP, 0, (int64_t *)l->call->out[0],
-                  (const int64_t *)l->call->in[0]);
-}
+KERNEL(loss_term) { return l->call->n_in > 1 ? put_term(l, false) : launch_keep(l, 0, 0); }
 
 __global__ void __launch_bounds__(AVERAGE_THREADS)
     spread_slope(Result out, const int64_t *stats, StatisticsForm f, double factor,

@@ -11,7 +11,7 @@
  * while one is used. All else is multiplied in f32: a tile is TILE x TILE sums, 4 x 4 a thread,
  * over slabs of SLAB. Each sum is added in the order of its terms, in f32.
  */
-#include "rows.h"
+#include "intrinsics.h"
 
 enum { TILE = 64, SLAB = 16, PRODUCT_THREADS = 256, EACH_THREAD = 4, EXPERTS_AT_ONCE = 64 };
 enum { WIDE = 128, DEEP = 32, STAGES = 3, PAD = 8, WARP_ROWS = 32, WARP_COLUMNS = 64 };
@@ -36,8 +36,7 @@ struct ExpertProducts {
     Weights weights;
     int64_t first, experts, strips, shares;  /* experts first .. first + experts - 1 */
     int64_t m, n, k, rows, a_width, b_width; /* m, k: -1 = the expert's rows */
-    DeviceFault *fault;
-    int op;
+    Reports reports;
 };
 
 DEVICE float factor_load(const Factor &f, int64_t i, int64_t j) {
@@ -97,7 +96,7 @@ DEVICE ExpertProduct product_of_block(const ExpertProducts &p) {
     ExpertProduct r = {p.a,   p.b,  p.c, p.dtype, p.m < 0 ? rows : p.m, p.n, p.k < 0 ? rows : p.k,
                        strip, share};
     if (from < 0 || to < from || to > p.rows) {
-        if (threadIdx.x == 0) report_fault(p.fault, p.op, FAULT_ROWS, p.first + e, to, p.rows);
+        if (threadIdx.x == 0) report_fault(p.reports, FAULT_ROWS, p.first + e, to, p.rows);
         r.m = 0;
         return r;
     }
@@ -305,8 +304,7 @@ static int launch_products(const Launch *l, ExpertProducts p, int64_t m) {
 /* The weights are operands or results, one an expert, all alike. */
 static int launch_products_of(const Launch *l, ExpertProducts p, uint32_t n, bool results,
                               int64_t elements, int64_t m) {
-    p.op = (int)l->call->op;
-    p.fault = l->fault;
+    p.reports = reports_of(l);
     for (uint32_t first = 0; first < n; first += EXPERTS_AT_ONCE) {
         p.first = first;
         p.experts = MIN(n - first, (uint32_t)EXPERTS_AT_ONCE);

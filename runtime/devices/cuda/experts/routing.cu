@@ -5,29 +5,21 @@
  * then every choice takes its place behind the earlier ones of its chunk. No sum depends on which
  * block comes first. An index out of range is left in the fault and read as 0.
  */
-#include "rows.h"
+#include "intrinsics.h"
 
 enum { CHUNK = 256, MOVE_THREADS = 256 };
-
-DEVICE int32_t checked_index(IndexFault kind, int32_t index, int64_t at, int64_t limit, int op,
-                             DeviceFault *fault) {
-    if (index >= 0 && index < limit) return index;
-    report_fault(fault, op, FAULT_INDEX + kind, at, index, limit);
-    return 0;
-}
 
 struct Choices {
     const int32_t *expert;
     int64_t n, experts, chunks;
     int32_t *counts; /* [chunks, experts]: choices; then the first row */
-    int op;
-    DeviceFault *fault;
+    Reports reports;
 };
 
 DEVICE void load_chunk(const Choices &c, int32_t *mine) {
     int64_t at = (int64_t)blockIdx.x * CHUNK + threadIdx.x;
     mine[threadIdx.x] =
-        at < c.n ? checked_index(INDEX_EXPERT, c.expert[at], at, c.experts, c.op, c.fault) : -1;
+        at < c.n ? checked_index(c.reports, INDEX_EXPERT, c.expert[at], at, c.experts) : -1;
     __syncthreads();
 }
 
@@ -88,8 +80,7 @@ KERNEL(route) {
     c.experts = starts.n - 1;
     c.chunks = (index.n + CHUNK - 1) / CHUNK;
     c.counts = (int32_t *)l->call->workspace;
-    c.op = (int)l->call->op;
-    c.fault = l->fault;
+    c.reports = reports_of(l);
     int32_t *first = (int32_t *)starts.at;
     int code = LAUNCH(l, count_choices, (unsigned)c.chunks, CHUNK, 0, c);
     if (!code) code = LAUNCH(l, place_experts, 1, CHUNK, 0, c, first);
@@ -106,8 +97,7 @@ struct Moves {
     const int32_t *index;
     Result to;
     int64_t width, count, rows;
-    int op;
-    DeviceFault *fault;
+    Reports reports;
 };
 
 #define EACH_EIGHT_OF(row, i, r)                                                                   \
@@ -121,7 +111,7 @@ struct Moves {
 __global__ void __launch_bounds__(MOVE_THREADS) tokens_to_rows(Moves m) {
     begin_kernel();
     EACH_EIGHT_OF(row, i, m) {
-        int32_t choice = checked_index(INDEX_CHOICE, m.index[row], row, m.rows, m.op, m.fault);
+        int32_t choice = checked_index(m.reports, INDEX_CHOICE, m.index[row], row, m.rows);
         Eight v = load8(m.from, choice / m.count * m.width + i, m.width - i);
         if (m.weight.at) {
             float weight = element_load(m.weight, choice);
@@ -137,7 +127,7 @@ __global__ void __launch_bounds__(MOVE_THREADS) rows_to_tokens(Moves m) {
     EACH_EIGHT_OF(token, i, m) {
         Eight sum = {};
         for (int64_t c = token * m.count; c < (token + 1) * m.count; c++) {
-            int32_t row = checked_index(INDEX_ROW, m.index[c], c, m.rows, m.op, m.fault);
+            int32_t row = checked_index(m.reports, INDEX_ROW, m.index[c], c, m.rows);
             float weight = m.weight.at ? element_load(m.weight, c) : 1.0f;
             Eight v = load8(m.from, row * m.width + i, m.width - i);
             EACH(j) sum.x[j] += v.x[j] * weight;
@@ -156,8 +146,7 @@ static Moves moves_of(const Launch *l, int64_t wide, int64_t narrow, int64_t wid
     m.rows = wide / width;
     m.count = wide / narrow;
     m.index = (const int32_t *)l->call->in[index];
-    m.op = (int)l->call->op;
-    m.fault = l->fault;
+    m.reports = reports_of(l);
     return m;
 }
 
@@ -181,7 +170,7 @@ __global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Operand
     int64_t choice = (int64_t)blockIdx.x * (MOVE_THREADS / WARP) + threadIdx.x / WARP;
     if (choice >= m.rows) return;
     int lane = threadIdx.x % WARP;
-    int32_t row = checked_index(INDEX_ROW, m.index[choice], choice, m.rows, m.op, m.fault);
+    int32_t row = checked_index(m.reports, INDEX_ROW, m.index[choice], choice, m.rows);
     float sum = 0.0f;
     for (int64_t i = (int64_t)lane * EIGHT; i < m.width; i += WARP * EIGHT) {
         Eight a = load8(tokens, choice / m.count * m.width + i, m.width - i);

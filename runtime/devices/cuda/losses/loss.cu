@@ -12,15 +12,13 @@
  * both times, so no other thread reads what it keeps or writes.
  */
 #include "exact.h"
-#include "rows.h"
 #include "target_rows.h"
 
 enum { LOSS_THREADS = 256 };
 
 struct LossRows : TargetRows {
     Operand logits;
-    int op;
-    DeviceFault *fault;
+    Reports reports;
 };
 
 DEVICE float loss_of(const LossRows &r, double log_sum, float wanted) {
@@ -36,7 +34,7 @@ DEVICE float share_of(const LossRows &r, float lse) {
 DEVICE int64_t counted_target(const LossRows &r, int64_t row, int64_t target, bool report) {
     if (target == r.ignore) return -1;
     if (target >= 0 && target < r.whole) return target;
-    if (report) report_fault(r.fault, r.op, FAULT_INDEX + INDEX_TARGET, row, target, r.whole, r.n);
+    if (report) report_fault(r.reports, FAULT_INDEX + INDEX_TARGET, row, target, r.whole, r.n);
     return -1;
 }
 DEVICE int64_t target_of(const LossRows &r, int64_t row, bool report) {
@@ -95,7 +93,7 @@ DEVICE double log_sum_of(float top, float sum) {
     float all = block_max(top, scratch);
     /* a thread without elements has top = -inf and adds nothing */
     double part = top == -INFINITY ? 0.0 : (double)sum * (double)expf(top - all);
-    return (double)all + log(block_sum_f64(part, scratch_f64));
+    return (double)all + log(block_sum(part, scratch_f64));
 }
 
 /* By the first warp: adds the loss of a row, which only its first lane knows. */
@@ -127,7 +125,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 }
 
 static LossRows take_rows(const Launch *l, uint32_t k = 0) {
-    return {target_rows(l->call, k), input(l, k), (int)l->call->op, l->fault};
+    return {target_rows(l->call, k), input(l, k), reports_of(l)};
 }
 
 static int zero_words(const Launch *l, void *words) {
@@ -389,15 +387,7 @@ static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const L
     int64_t eights = r.width / EIGHT, warps = MAX((eights + WARP - 1) / WARP, (int64_t)1);
     int threads = (int)MIN(warps * WARP, (int64_t)KEPT_THREADS);
     int bytes = kept ? (int)(eights * (int64_t)sizeof(Loaded<form>)) : 0;
-    int code = 0;
-    if (bytes > 0)
-        code = launch_result(l, cudaFuncSetAttribute((const void *)function,
-                                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                     kept_bytes(l)));
-    if (bytes > 0 && !code) /* room for two blocks rather than for a cache of what is read once */
-        code = launch_result(l, cudaFuncSetAttribute((const void *)function,
-                                                     cudaFuncAttributePreferredSharedMemoryCarveout,
-                                                     100));
+    int code = bytes > 0 ? allow_shared(l, function, (size_t)kept_bytes(l)) : 0;
     return code ? code : LAUNCH(l, function, (unsigned)r.n, threads, bytes, words, s, r);
 }
 
@@ -484,7 +474,7 @@ __global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Loss
         if (v != v) above += (double)k; /* no rank: wrong */
         if (v > wanted || (v == wanted && i < target)) above += 1.0;
     }
-    above = block_sum_f64(above, scratch);
+    above = block_sum(above, scratch);
     if (threadIdx.x != 0) return;
     add_word(&words[EXACT_COUNT], 1);
     int bin = (1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS; /* where exact_add puts 1.0 */

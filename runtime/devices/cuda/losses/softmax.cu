@@ -5,7 +5,7 @@
  * eight of the row; the lanes' sums are added by a tree of fixed shape, so the bits depend only on
  * the width.
  */
-#include "rows.h"
+#include "intrinsics.h"
 
 enum { ROW_WARPS = 4, SOFTMAX_THREADS = ROW_WARPS * WARP };
 
@@ -151,12 +151,12 @@ KERNEL(topk) {
 }
 
 __global__ void __launch_bounds__(SOFTMAX_THREADS)
-    put_back(Result out, Operand dy, const int32_t *index, int op, DeviceFault *fault) {
+    put_back(Result out, Operand dy, const int32_t *index, Reports to) {
     begin_kernel();
     EACH_ELEMENT(i, dy.n) {
         int32_t place = index[i];
         if (place < 0 || place >= out.width)
-            report_fault(fault, op, FAULT_INDEX + INDEX_PLACE, i, place, out.width);
+            report_fault(to, FAULT_INDEX + INDEX_PLACE, i, place, out.width);
         else
             element_store(out, i / dy.width * out.width + place, element_load(dy, i));
     }
@@ -168,5 +168,5 @@ KERNEL(topk_grad) {
     int code = launch_set(l, out.at, 0, out.n * dtype_bytes(out.dtype));
     if (code) return code;
     return LAUNCH_EACH(l, put_back, dy.n, SOFTMAX_THREADS, out, dy, (const int32_t *)l->call->in[1],
-                       (int)l->call->op, l->fault);
+                       reports_of(l));
 }

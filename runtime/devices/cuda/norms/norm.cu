@@ -7,7 +7,6 @@
  * are read three times, the second and third time from the caches.
  */
 #include "columns.h"
-#include "rows.h"
 
 /* With `addend`, x + addend is stored in `sum` and is the row that is normalized. */
 struct Normalize {

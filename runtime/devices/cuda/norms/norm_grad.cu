@@ -15,7 +15,6 @@
  * dtypes or odd width.
  */
 #include "columns.h"
-#include "rows.h"
 
 /* Parts: at most four blocks for each of 132 multiprocessors, and no more than fit into the
  * registers at the same time, so that none waits for another to end. */
@@ -129,13 +128,6 @@ template <int form> struct WeightTerm {
         Eight d = numbers(first), v = numbers(second);
         EACH(j) v.x[j] = d.x[j] * ((v.x[j] - m) * s);
         return v;
-    }
-};
-template <int form> struct BiasTerm {
-    Operand dy;
-    int64_t width;
-    DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
-        return numbers(fetch8<form>(dy, row * width + column, n));
     }
 };
 
@@ -296,7 +288,7 @@ __global__ void __launch_bounds__(eights == 1 ? PART_THREADS : NORM_THREADS,
 
 /* Wide rows. dx comes last, since it may take the memory of dy. db.at == NULL: none. */
 static int one_by_one(const Launch *l, const Slope &s, Result dw, Result db) {
-    BiasTerm<FORM_ANY> term = {s.dy, s.width};
+    RowTerm<FORM_ANY> term = {s.dy, s.width};
     int code = db.at ? sum_columns(l, term, s.x.rows, db) : 0;
     if (!code) code = sum_weight(l, FORM_ANY, s, dw);
     int threads = MIN(row_threads(s.width), (int)MAX_THREADS);

@@ -15,6 +15,15 @@
 
 enum { PARTS = 256, ROWS_OF_A_PART = 16, COLUMN_THREADS = 32, ROW_LANES = 8, PART_LANES = 32 };
 
+/* The numbers of rows that begin `pitch` apart. */
+template <int form> struct RowTerm {
+    Operand x;
+    int64_t pitch;
+    DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
+        return numbers(fetch8<form>(x, row * pitch + column, n));
+    }
+};
+
 /* Threads (32, 8): 32 eights of columns; row lane y takes rows y, y + 8, .. of the part. */
 template <class Term>
 __global__ void __launch_bounds__(COLUMN_THREADS *ROW_LANES)

@@ -62,8 +62,7 @@ template <int count> DEVICE void exact_add_terms(int64_t *words, double *x, int 
             x[i] -= part;
             sum += part;
         }
-        for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
-        int64_t digit = (int64_t)(sum * power_of_two(-bin_exponent(bin)));
+        int64_t digit = (int64_t)(warp_sum(sum) * power_of_two(-bin_exponent(bin)));
         if (first && digit) add_word(&words[bin], digit);
         below = bin;
     }

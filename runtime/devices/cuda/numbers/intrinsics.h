@@ -135,15 +135,27 @@ DEVICE uint32_t shift_left(uint32_t x, uint32_t by) {
 }
 #endif
 
-#ifdef FSDP_EMULATE
-DEVICE float reciprocal(float x) { return 1.0f / x; }
-#endif
-
 /* A thread for each of n pieces of work, as far as blocks go; for each eight of n numbers. */
 #define LAUNCH_EACH(l, function, n, threads, ...)                                                  \
     LAUNCH(l, function, blocks_for(n, threads), threads, 0, __VA_ARGS__)
 #define LAUNCH_EIGHTS(l, function, n, threads, ...)                                                \
     LAUNCH(l, function, blocks_for(n, (threads)*EIGHT), threads, 0, __VA_ARGS__)
+
+/* Dynamic shared memory of more than 48 KB has to be requested; and a multiprocessor should hold as
+ * many blocks as registers allow, rather than a large cache of data that is read once. */
+template <class Function>
+static int allow_shared(const Launch *l, Function function, size_t bytes) {
+    const void *f = (const void *)function;
+    cudaError_t error =
+        cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(f, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
+    return launch_result(l, error);
+}
+#define LAUNCH_SHARED(l, function, blocks, threads, bytes, ...)                                    \
+    (allow_shared(l, function, bytes) ? EXIT_ENVIRONMENT                                           \
+                                      : LAUNCH(l, function, blocks, threads, bytes, __VA_ARGS__))
 
 /* A number that is known to the compiler, as an argument. */
 template <int n> struct Known {
@@ -203,28 +215,31 @@ DEVICE float loss_scale(const double *step) { return step ? (float)step[STEP_LOS
 
 DEVICE bool aligned16(const void *p) { return ((uintptr_t)p & 15) == 0; }
 
+/* Four numbers as bits; eight as halves of a dtype; and back. */
+DEVICE uint4 words_of(const float *x) {
+    return make_uint4(__float_as_uint(x[0]), __float_as_uint(x[1]), __float_as_uint(x[2]),
+                      __float_as_uint(x[3]));
+}
+DEVICE void from_words(float *x, uint4 a) {
+    x[0] = __uint_as_float(a.x), x[1] = __uint_as_float(a.y);
+    x[2] = __uint_as_float(a.z), x[3] = __uint_as_float(a.w);
+}
+DEVICE uint4 halves_of(const Eight &v, int dtype) {
+    return make_uint4(pack_halves(v.x[0], v.x[1], dtype), pack_halves(v.x[2], v.x[3], dtype),
+                      pack_halves(v.x[4], v.x[5], dtype), pack_halves(v.x[6], v.x[7], dtype));
+}
 DEVICE Eight eight_f32(uint4 a, uint4 b) {
     Eight r;
-    r.x[0] = __uint_as_float(a.x), r.x[1] = __uint_as_float(a.y);
-    r.x[2] = __uint_as_float(a.z), r.x[3] = __uint_as_float(a.w);
-    r.x[4] = __uint_as_float(b.x), r.x[5] = __uint_as_float(b.y);
-    r.x[6] = __uint_as_float(b.z), r.x[7] = __uint_as_float(b.w);
+    from_words(r.x, a);
+    from_words(r.x + 4, b);
     return r;
 }
-DEVICE Eight eight_bf16(uint4 a) {
+template <int dtype> DEVICE Eight eight_halves(uint4 a) {
     Eight r;
-    r.x[0] = bf16_to_f32(a.x & 0xffff), r.x[1] = __uint_as_float(a.x & 0xffff0000u);
-    r.x[2] = bf16_to_f32(a.y & 0xffff), r.x[3] = __uint_as_float(a.y & 0xffff0000u);
-    r.x[4] = bf16_to_f32(a.z & 0xffff), r.x[5] = __uint_as_float(a.z & 0xffff0000u);
-    r.x[6] = bf16_to_f32(a.w & 0xffff), r.x[7] = __uint_as_float(a.w & 0xffff0000u);
-    return r;
-}
-DEVICE Eight eight_f16(uint4 a) {
-    Eight r;
-    r.x[0] = f16_to_f32(a.x & 0xffff), r.x[1] = f16_to_f32(a.x >> 16);
-    r.x[2] = f16_to_f32(a.y & 0xffff), r.x[3] = f16_to_f32(a.y >> 16);
-    r.x[4] = f16_to_f32(a.z & 0xffff), r.x[5] = f16_to_f32(a.z >> 16);
-    r.x[6] = f16_to_f32(a.w & 0xffff), r.x[7] = f16_to_f32(a.w >> 16);
+    r.x[0] = half_low(a.x, dtype), r.x[1] = half_high(a.x, dtype);
+    r.x[2] = half_low(a.y, dtype), r.x[3] = half_high(a.y, dtype);
+    r.x[4] = half_low(a.z, dtype), r.x[5] = half_high(a.z, dtype);
+    r.x[6] = half_low(a.w, dtype), r.x[7] = half_high(a.w, dtype);
     return r;
 }
 
@@ -235,7 +250,7 @@ DEVICE Eight load8(const void *p, int dtype, int64_t at, int64_t n, float rest =
     if (n >= EIGHT && aligned16(from)) {
         uint4 a = *(const uint4 *)from;
         if (dtype == DT_F32) return eight_f32(a, ((const uint4 *)from)[1]);
-        return dtype == DT_BF16 ? eight_bf16(a) : eight_f16(a);
+        return dtype == DT_BF16 ? eight_halves<DT_BF16>(a) : eight_halves<DT_F16>(a);
     }
     EACH(j) r.x[j] = j < n ? element_load(p, dtype, at + j) : rest;
     return r;
@@ -244,14 +259,10 @@ DEVICE void store8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
     char *to = (char *)p + at * (dtype == DT_F32 ? 4 : 2);
     if (n >= EIGHT && aligned16(to)) {
         if (dtype == DT_F32) {
-            ((uint4 *)to)[0] = make_uint4(__float_as_uint(v.x[0]), __float_as_uint(v.x[1]),
-                                          __float_as_uint(v.x[2]), __float_as_uint(v.x[3]));
-            ((uint4 *)to)[1] = make_uint4(__float_as_uint(v.x[4]), __float_as_uint(v.x[5]),
-                                          __float_as_uint(v.x[6]), __float_as_uint(v.x[7]));
+            ((uint4 *)to)[0] = words_of(v.x);
+            ((uint4 *)to)[1] = words_of(v.x + 4);
         } else {
-            *(uint4 *)to =
-                make_uint4(pack_halves(v.x[0], v.x[1], dtype), pack_halves(v.x[2], v.x[3], dtype),
-                           pack_halves(v.x[4], v.x[5], dtype), pack_halves(v.x[6], v.x[7], dtype));
+            *(uint4 *)to = halves_of(v, dtype);
         }
         return;
     }
@@ -279,11 +290,9 @@ static inline int form_with(int form, const void *p, int dtype, int64_t width) {
     if (width % EIGHT != 0 || ((uintptr_t)p & 15) != 0) own = FORM_ANY;
     return form == FORM_NONE || form == own ? own : FORM_ANY;
 }
-static inline int form_with(int form, const Operand &x, int64_t width) {
+template <class OperandOrResult>
+static inline int form_with(int form, const OperandOrResult &x, int64_t width) {
     return x.at ? form_with(form, x.at, x.dtype, width) : form;
-}
-static inline int form_with(int form, const Result &y, int64_t width) {
-    return y.at ? form_with(form, y.at, y.dtype, width) : form;
 }
 
 /* Eight numbers as they came from memory: to be kept until they are needed. */
@@ -322,7 +331,7 @@ template <int form> DEVICE Eight numbers(const Loaded<form> &r) {
     if constexpr (form == FORM_F32)
         return eight_f32(r.a, r.b);
     else if constexpr (form == FORM_BF16)
-        return eight_bf16(r.a);
+        return eight_halves<DT_BF16>(r.a);
     else
         return r.v;
 }
@@ -330,13 +339,10 @@ template <int form> DEVICE Eight numbers(const Loaded<form> &r) {
 template <int form> DEVICE Loaded<form> loaded_from(const Eight &v) {
     Loaded<form> r;
     if constexpr (form == FORM_F32) {
-        r.a = make_uint4(__float_as_uint(v.x[0]), __float_as_uint(v.x[1]), __float_as_uint(v.x[2]),
-                         __float_as_uint(v.x[3]));
-        r.b = make_uint4(__float_as_uint(v.x[4]), __float_as_uint(v.x[5]), __float_as_uint(v.x[6]),
-                         __float_as_uint(v.x[7]));
+        r.a = words_of(v.x);
+        r.b = words_of(v.x + 4);
     } else if constexpr (form == FORM_BF16) {
-        r.a = make_uint4(pack_bf16(v.x[0], v.x[1]), pack_bf16(v.x[2], v.x[3]),
-                         pack_bf16(v.x[4], v.x[5]), pack_bf16(v.x[6], v.x[7]));
+        r.a = halves_of(v, DT_BF16);
     } else {
         r.v = v;
     }
@@ -344,15 +350,10 @@ template <int form> DEVICE Loaded<form> loaded_from(const Eight &v) {
 }
 template <int form> DEVICE void put8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
     if constexpr (form == FORM_F32) {
-        uint4 *to = (uint4 *)((float *)p + at);
-        to[0] = make_uint4(__float_as_uint(v.x[0]), __float_as_uint(v.x[1]),
-                           __float_as_uint(v.x[2]), __float_as_uint(v.x[3]));
-        to[1] = make_uint4(__float_as_uint(v.x[4]), __float_as_uint(v.x[5]),
-                           __float_as_uint(v.x[6]), __float_as_uint(v.x[7]));
+        ((uint4 *)((float *)p + at))[0] = words_of(v.x);
+        ((uint4 *)((float *)p + at))[1] = words_of(v.x + 4);
     } else if constexpr (form == FORM_BF16) {
-        *(uint4 *)((uint16_t *)p + at) =
-            make_uint4(pack_bf16(v.x[0], v.x[1]), pack_bf16(v.x[2], v.x[3]),
-                       pack_bf16(v.x[4], v.x[5]), pack_bf16(v.x[6], v.x[7]));
+        *(uint4 *)((uint16_t *)p + at) = halves_of(v, DT_BF16);
     } else {
         store8(p, dtype, at, n, v);
     }
@@ -373,6 +374,11 @@ template <class Launcher> static int by_form(int form, Launcher launch) {
     by_form(form, [&](auto of) {                                                                   \
         return LAUNCH(l, kernel<decltype(of)::N>, blocks, threads, shared, __VA_ARGS__);           \
     })
+
+/* Is b larger (smaller), or a nan? */
+template <class T> DEVICE bool is_more(T a, T b, bool larger) {
+    return (larger ? b > a : b < a) || b != b;
+}
 
 /* x from -most to most, if that is above 0. */
 DEVICE float clipped(float x, float most) {
@@ -399,6 +405,16 @@ DEVICE int segment_at(const SegmentStart *segment, int n, int64_t at) {
     return low;
 }
 
+/* n numbers of a parameter in the flat vector of its group, in chunks: chunk k is in shard
+ * k % shards, after chunk k - shards. */
+struct Chunks {
+    int64_t n, chunk, offset, shard, shards;
+};
+DEVICE int64_t in_vector(const Chunks &c, int64_t i) {
+    int64_t k = i / c.chunk;
+    return k % c.shards * c.shard + c.offset + k / c.shards * c.chunk + i % c.chunk;
+}
+
 /* Walks all of n elements, or all eights of them: `at` is the first element of each. */
 #define EACH_ELEMENT(i, n)                                                                         \
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                      \
@@ -408,10 +424,23 @@ DEVICE int segment_at(const SegmentStart *segment, int n, int64_t at) {
                  at##_step = (int64_t)gridDim.x * blockDim.x * EIGHT;                              \
          at < (n); at += at##_step)
 
+/* Rows of an operand, [rows, width], of which a block of threads does one at a time: thread t takes
+ * the eights t, t + blockDim.x, .. of the row. NARROW, IN_REGISTERS: widest rows of which a block
+ * of row_threads has one eight per thread; and, where the form of the operands is known,
+ * NORM_THREADS at most four. */
+enum { NARROW = MAX_THREADS * EIGHT, NORM_THREADS = 512, IN_REGISTERS = 4 * NORM_THREADS * EIGHT };
+/* A thread for each eight of a row, whole warps. */
+static inline int row_threads(int64_t width) {
+    int64_t eights = (width + EIGHT - 1) / EIGHT, warps = (eights + WARP - 1) / WARP;
+    return (int)MIN(warps, (int64_t)(MAX_THREADS / WARP)) * WARP;
+}
+#define EACH_EIGHT_OF_ROW(i, width)                                                                \
+    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
+
 /* ---- sums and maxima over a warp or a block; every thread gets the result, the shape of the tree
  * is that of the block */
 
-DEVICE float warp_sum(float x) {
+template <class T> DEVICE T warp_sum(T x) {
     for (int d = WARP / 2; d > 0; d /= 2) x += __shfl_xor_sync(FULL_WARP, x, d);
     return x;
 }
@@ -420,37 +449,15 @@ DEVICE float warp_max(float x) {
     return x;
 }
 /* Of integers: one instruction. */
-#ifdef FSDP_EMULATE
-DEVICE int warp_sum_int(int x) {
-    for (int d = WARP / 2; d > 0; d /= 2) x += __shfl_xor_sync(FULL_WARP, x, d);
-    return x;
-}
-DEVICE int warp_max_int(int x) {
-    for (int d = WARP / 2; d > 0; d /= 2) {
-        int other = __shfl_xor_sync(FULL_WARP, x, d);
-        x = other > x ? other : x;
-    }
-    return x;
-}
-#else
 DEVICE int warp_sum_int(int x) { return __reduce_add_sync(FULL_WARP, x); }
 DEVICE int warp_max_int(int x) { return __reduce_max_sync(FULL_WARP, x); }
-#endif
-/* scratch: 32 floats of shared memory, free again when all threads have returned. */
-DEVICE float block_sum(float x, float *scratch) {
+/* Of floats or doubles. scratch: 32 of them in shared memory, free again when all threads have
+ * returned. */
+template <class T> DEVICE T block_sum(T x, T *scratch) {
     x = warp_sum(x);
     if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = x;
     __syncthreads();
-    float sum = 0.0f;
-    for (unsigned w = 0; w < blockDim.x / WARP; w++) sum += scratch[w];
-    __syncthreads();
-    return sum;
-}
-DEVICE double block_sum_f64(double x, double *scratch) {
-    for (int d = WARP / 2; d > 0; d /= 2) x += __shfl_xor_sync(FULL_WARP, x, d);
-    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = x;
-    __syncthreads();
-    double sum = 0.0;
+    T sum = 0;
     for (unsigned w = 0; w < blockDim.x / WARP; w++) sum += scratch[w];
     __syncthreads();
     return sum;
@@ -465,14 +472,44 @@ DEVICE float block_max(float x, float *scratch) {
     return top;
 }
 
-DEVICE void report_fault(DeviceFault *f, int op, int kind, int64_t position, int64_t value,
+/* The largest |x| of some numbers, as bits: these compare as the numbers do, and those of a nan are
+ * above all. So warps, blocks and ranks may find it in any order. The eights at `at`, at + stride,
+ * .. below `to` are this thread's. All lanes of a warp call it, for the same result. */
+DEVICE int size_bits(float x) { return (int)(__float_as_uint(x) & 0x7fffffffu); }
+DEVICE void raise_to_largest(int32_t *largest, const Operand &x, int64_t at, int64_t to,
+                             int64_t stride) {
+    int top = 0;
+    for (int64_t i = at; i < to; i += stride) {
+        Eight v = load8(x, i, to - i);
+        EACH(j) top = MAX(top, size_bits(v.x[j]));
+    }
+    top = warp_max_int(top);
+    if (threadIdx.x % WARP == 0 && top > 0) atomicMax(largest, top);
+}
+
+/* Where a kernel of `op` reports bad data. */
+struct Reports {
+    DeviceFault *fault;
+    int op;
+};
+static inline Reports reports_of(const Launch *l) { return {l->fault, (int)l->call->op}; }
+
+DEVICE void report_fault(const Reports &to, int kind, int64_t position, int64_t value,
                          int64_t limit, int64_t n = 0) {
+    DeviceFault *f = to.fault;
     if (atomicCAS((int *)&f->kind, FAULT_NONE, kind) != FAULT_NONE) return;
-    f->op = op;
+    f->op = to.op;
     f->position = position;
     f->value = value;
     f->limit = limit;
     f->n = n;
+}
+/* The index, or 0 if it is not one of 0 .. limit - 1; n: how many there are, for the message. */
+DEVICE int32_t checked_index(const Reports &to, IndexFault kind, int32_t index, int64_t position,
+                             int64_t limit, int64_t n = 0) {
+    if (index >= 0 && index < limit) return index;
+    report_fault(to, FAULT_INDEX + kind, position, index, limit, n);
+    return 0;
 }
 
 #endif

@@ -9,7 +9,6 @@
  * divisions in f64, are computed once for many eights.
  */
 #include "integer_sum.h"
-#include "largest.h"
 #include "scalar_math.h"
 #include "scalars.h"
 
