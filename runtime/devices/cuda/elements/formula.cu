@@ -32,14 +32,16 @@ struct FormulaTarget {
     void *at;
     int dtype;
 };
-struct Task {
+template <int operands, int results, int steps> struct Steps {
     int n_in, n_step;
     int64_t n;
-    Source in[FORMULA_OPERANDS];
-    FormulaTarget out[FORMULA_RESULTS];
-    FormulaStep step[FORMULA_STEPS];
-    bool reads[FORMULA_STEPS]; /* has operands */
+    Source in[operands];
+    FormulaTarget out[results];
+    FormulaStep step[steps];
+    bool reads[steps]; /* has operands */
     FormulaRooms rooms;
+};
+struct Task : Steps<FORMULA_OPERANDS, FORMULA_RESULTS, FORMULA_STEPS> {
     /* of rows */
     int64_t width;
     uint64_t narrow;                /* values that are one number a row */
@@ -49,20 +51,9 @@ struct Task {
     int n_walk;                     /* without that for the results */
 };
 
-/* Of a formula with moves. Row r of a piece of a result begins at at + r * pitch elements. */
-struct PieceTarget {
-    void *at;
-    int dtype;
-    int64_t pitch;
-};
-struct PieceTask {
-    int n_in, n_step;
-    int64_t n, run;
-    Source in[PIECE_WINDOWS];
-    PieceTarget out[PIECE_STORES];
-    FormulaStep step[PIECE_STEPS];
-    bool reads[PIECE_STEPS];
-    FormulaRooms rooms;
+/* Of a formula with moves. Row r of a piece of a result begins r * pitch elements behind `at`. */
+struct PieceTask : Steps<PIECE_WINDOWS, PIECE_STORES, PIECE_STEPS> {
+    int64_t run, pitch[PIECE_STORES];
 };
 
 /* Number j of this thread's value in a room. */
@@ -120,7 +111,6 @@ DEVICE double least_of(int function) {
     double infinity = (double)__uint_as_float(0x7f800000u);
     return function == SCALAR_max ? -infinity : function == SCALAR_min ? infinity : 0.0;
 }
-DEVICE bool is_more(double a, double b, bool larger) { return (larger ? b > a : b < a) || b != b; }
 DEVICE double more_of(double a, double b, bool larger) { return is_more(a, b, larger) ? b : a; }
 
 DEVICE Eight read_room(float *shared, int room) {
@@ -153,14 +143,14 @@ DEVICE void store_result(const Task &task, int result, int64_t at, int64_t n, co
     store8(to.at, to.dtype, at, n, x);
 }
 DEVICE void store_result(const PieceTask &task, int result, int64_t at, int64_t n, const Eight &x) {
-    const PieceTarget &to = task.out[result];
-    int64_t run = task.run, row = at / run, column = at - row * run;
+    const FormulaTarget &to = task.out[result];
+    int64_t run = task.run, pitch = task.pitch[result], row = at / run, column = at - row * run;
     if (run % EIGHT == 0) {
-        store8(to.at, to.dtype, row * to.pitch + column, n, x);
+        store8(to.at, to.dtype, row * pitch + column, n, x);
         return;
     }
     EACH(j) {
-        if (j < n) element_store(to.at, to.dtype, row * to.pitch + column, x.x[j]);
+        if (j < n) element_store(to.at, to.dtype, row * pitch + column, x.x[j]);
         if (++column == run) row++, column = 0;
     }
 }
@@ -388,30 +378,30 @@ static void take_operands(const Launch *l, Task *task, const Type *shape) {
         task->in[i].dtype = x.dtype;
         type_spread(x.type, shape, &task->in[i].spread);
     }
-}
-
-/* A step, whose further arguments are values to read all the same. */
-static FormulaStep full_step(FormulaStep s) {
-    for (int a = scalar_arity(s.function); a < FORMULA_ARGS; a++) s.arg[a] = s.arg[0];
-    return s;
-}
-
-static void take_steps(const Launch *l, uint32_t n_step, const FormulaStep *step, Task *task) {
-    for (uint32_t k = 0; k < n_step; k++) {
-        task->step[k] = full_step(step[k]);
-        task->reads[k] = scalar_arity(step[k].function) > 0;
-        if (step[k].function != SCALAR_extreme_grad) continue;
-        uint32_t top = step[k].arg[2], n_in = l->call->n_in;
-        task->counted[k] = (uint8_t)(top < n_in ? input(l, top).dtype : step[top - n_in].dtype);
+    for (uint32_t i = 0; i < l->call->n_out; i++) {
+        Result r = output(l, i);
+        task->out[i] = {r.at, r.dtype};
     }
 }
 
-static void take_results(const Launch *l, Task *task) {
+/* Further arguments of a step are values to read all the same. */
+template <class T>
+static void take_steps(T *task, uint32_t n_in, uint32_t n_step, const FormulaStep *step) {
+    task->n_in = (int)n_in;
+    task->n_step = (int)n_step;
+    for (uint32_t k = 0; k < n_step; k++) {
+        FormulaStep &s = task->step[k] = step[k];
+        task->reads[k] = scalar_arity(s.function) > 0;
+        for (int a = scalar_arity(s.function); a < FORMULA_ARGS; a++) s.arg[a] = s.arg[0];
+    }
+}
+
+static void take_counted(const Launch *l, Task *task) {
     for (int k = 0; k < task->n_step; k++) {
-        if (!task->step[k].result) continue;
-        Result r = output(l, task->step[k].result - 1u);
-        task->out[task->step[k].result - 1].at = r.at;
-        task->out[task->step[k].result - 1].dtype = r.dtype;
+        if (task->step[k].function != SCALAR_extreme_grad) continue;
+        int top = task->step[k].arg[2], of_step = top - task->n_in;
+        int dtype = of_step < 0 ? input(l, (uint32_t)top).dtype : task->step[of_step].dtype;
+        task->counted[k] = (uint8_t)dtype;
     }
 }
 
@@ -430,26 +420,16 @@ static char *moved_address(const void *p, int dtype, int64_t elements) {
 static void take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
     task->n = p.rows * p.run;
     task->run = p.run;
-    task->n_in = (int)p.n_in;
-    task->n_step = (int)p.n_step;
     for (uint32_t i = 0; i < p.n_in; i++) {
         Operand x = input(l, p.in[i].operand);
-        Source *to = &task->in[i];
-        to->at = moved_address(x.at, x.dtype, p.in[i].offset);
-        to->dtype = x.dtype;
-        to->spread = p.in[i].spread;
+        task->in[i] = {moved_address(x.at, x.dtype, p.in[i].offset), x.dtype, p.in[i].spread};
     }
     for (uint32_t k = 0; k < p.n_store; k++) {
         Result y = output(l, p.store[k].result);
-        PieceTarget *to = &task->out[k];
-        to->at = moved_address(y.at, y.dtype, p.store[k].offset);
-        to->dtype = y.dtype;
-        to->pitch = p.store[k].pitch;
+        task->out[k] = {moved_address(y.at, y.dtype, p.store[k].offset), y.dtype};
+        task->pitch[k] = p.store[k].pitch;
     }
-    for (uint32_t k = 0; k < p.n_step; k++) {
-        task->step[k] = full_step(p.step[k]);
-        task->reads[k] = scalar_arity(p.step[k].function) > 0;
-    }
+    take_steps(task, p.n_in, p.n_step, p.step);
     task->rooms = formula_rooms(p.n_in, p.n_step, p.step, 0);
 }
 
@@ -465,12 +445,10 @@ static int launch_pieces(const Launch *l, uint32_t n_step, const FormulaStep *st
 int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     Task task = {};
     if (formula_moves(n_step, step)) return launch_pieces(l, n_step, step);
-    task.n_in = (int)l->call->n_in;
-    task.n_step = (int)n_step;
     Type shape = take_shape(l, n_step, step, &task);
-    take_steps(l, n_step, step, &task);
+    take_steps(&task, l->call->n_in, n_step, step);
+    take_counted(l, &task);
     take_operands(l, &task, &shape);
-    take_results(l, &task);
     task.rooms = formula_rooms(l->call->n_in, n_step, step, task.narrow);
     return task.width ? launch_rows(l, &task) : launch_task(l, task);
 }
