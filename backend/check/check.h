@@ -56,12 +56,8 @@ typedef struct Check {
     Type *types;         /* room for those of an instruction's operands and results */
     Place *place;        /* check_placement.c: how a value is placed along the level's axis */
     Type *part;          /* its type on a rank of that axis */
-    Type *whole;      /* its type on all ranks of the level's axis, and of those before, together */
-    int level;        /* that is proved, later how many are */
-    uint32_t tries;   /* so far */
-    bool by_length;   /* check_placement.c: in which order it tries to read results */
-    uint32_t blamed;  /* the operand because of which an instruction was refused; UINT32_MAX: any */
-    uint8_t *refused; /* by instruction: ways to read its results that their readers refused */
+    Type *whole; /* its type on all ranks of the level's axis, and of those before, together */
+    int level;   /* that is proved, later how many are */
     uint8_t (*scaled)[CHECK_LEVELS]; /* by instruction and level: 1 + the dimension of which
                                         attributes count a rank's entries only; 0: none does */
     uint32_t (*last)[MAX_STREAMS];   /* position + 1 of the last access of root r on each stream */

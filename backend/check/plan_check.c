@@ -163,7 +163,6 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.whole = arena_alloc(a, (c.cuts ? values : 1) * sizeof *c.whole);
     for (uint64_t v = 0; c.cuts && v < p->n_values; v++) c.whole[v] = p->values[v].type;
     c.scaled = arena_alloc(a, instrs * sizeof *c.scaled);
-    c.refused = arena_alloc(a, (c.cuts ? instrs : 1) * sizeof *c.refused);
     c.position = arena_alloc(a, instrs * sizeof *c.position);
     c.program = arena_alloc(a, instrs * sizeof *c.program);
     c.root = arena_alloc(a, values * sizeof *c.root);

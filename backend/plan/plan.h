@@ -333,8 +333,8 @@ typedef struct PlanRole {
 typedef struct PlanValue {
     uint32_t def;     /* number of the instruction that writes it */
     uint16_t placed;  /* 1 + row of placements; 0: every rank along axes that cut values has all of
-                         it. Kernels whose op's cut says `at` rely on it, so proof 10 requires that
-                         of theirs; of other values it is a hint */
+                         it. Kernels whose op's cut says `at` rely on it, and proof 10 on that of
+                         what other ops of the model make; of flat vectors it says nothing */
     uint16_t slots;   /* AxisSet; 0: the value is at the address itself */
     uint64_t address; /* meaningless for tokens */
     Type type;

@@ -30,13 +30,14 @@ static inline bool same_place(const Place *a, const Place *b) {
 
 /* ---- op_cuts.c */
 
-/* Says how value v is placed along this level's axis. size: where it is cut, that of the whole
- * dimension. */
+/* How the plan says that value v is placed along this level's axis. */
+Place placement_told(const Check *c, uint32_t v);
+/* Says how it is placed. size: where it is cut, that of the whole dimension. */
 void placement_set(Check *c, uint32_t v, const Place *p, int64_t size);
 /* Of every result of instruction i: it is whole. */
 void placement_set_whole(Check *c, uint64_t i);
-/* Places the results of instruction i as a cut of its op, with operands placed as they
- * are, or its linearity says; check-10a. */
-int placement_of_op(Check *c, uint64_t i);
+/* Places the results of instruction i as the plan says, if a cut of its op makes them so of
+ * operands placed as they are, or as its linearity says; check-10a. */
+void placement_of_op(Check *c, uint64_t i);
 
 #endif
