@@ -66,6 +66,7 @@ typedef struct Check {
     bool *of_step;                      /* by value: it is of all micro-batches of a step */
     uint64_t *number, *without_dropout; /* equal numbers are equal values; the second takes no
                                            account of dropout */
+    uint64_t *of_model;                 /* the same as the model says it */
     uint64_t *terms; /* room for the numbers of the operands of one instruction */
     uint32_t
         *inner; /* by instruction, and one more: the first value that exists only inside of it */
@@ -190,11 +191,6 @@ uint32_t check_parts(const Check *c, uint64_t instr, Part part[CHECK_PARTS]);
 Attrs check_part_attrs(const Check *c, uint64_t instr, const Part *part);
 /* Does the op only move a value between ranks that share it out? Its result stands for the same. */
 bool check_moves_parts(const Check *c, uint16_t op);
-/* What gathers parts that end in padding ends in it, too: that is not the value, which a slice of
- * it is. Whether the part is either of the two; then *number is that of its result. in: those of
- * its operands. */
-bool check_number_padded(const Check *c, const Part *part, const Attrs *a, const uint64_t *in,
-                         uint64_t *number);
 /* Room for values of parts: those of the plan and those that exist only inside of instructions. */
 uint64_t check_room(const Check *c);
 uint64_t check_instr_of(const Check *c, uint32_t value); /* the one that makes it */
@@ -209,6 +205,8 @@ uint64_t check_term(const Check *c, uint16_t op, const Attrs *a, uint32_t result
 /* The mean of which two results of op total are the sum and the weights; weights 0: its elements.
  */
 uint64_t check_mean_term(const Check *c, uint64_t sum, uint64_t weights);
+/* Those that the model has in the place of the operand of attention_packed. */
+void check_packed_terms(const Check *c, const Part *part, uint64_t third[3]);
 uint64_t check_param_term(const Check *c, uint32_t param);
 void check_draw_key(Check *c);                      /* before the others */
 void check_number(Check *c, const PlanProgram *pr); /* all values of the program */

@@ -1,13 +1,11 @@
 /* Proof 8: the plan computes the model.
  *
  * The plan contains the graph that the frontend made (nodes). Each of its values gets a number as
- * in check_terms.c, and so does each value of the plan, with one difference: ops that only move a
- * value do not count, and ops that exist for speed are replaced by the ops of the model that they
- * stand for. A cast counts unless it casts a parameter: rounding in between makes another value.
- * Proof 4 has found the value with which the sum of each loss and metric begins; here its number
- * must be that of the value to which the model sets the state. So operands, attributes, parameters,
- * fields, masks and seeds are those of the model, in training and in evaluation, and by proof 4 so
- * are the gradients.
+ * in check_terms.c, and so does each value of the plan (Check.of_model). A cast counts unless it
+ * casts a parameter: rounding in between makes another value. Proof 4 has found the value with
+ * which the sum of each loss and metric begins; here its number must be that of the value to which
+ * the model sets the state. So operands, attributes, parameters, fields, masks and seeds are those
+ * of the model, in training and in evaluation, and by proof 4 so are the gradients.
  *
  *   8a  a loss or metric is computed differently from the model
  *   8b  the model has a loss or metric that the plan does not compute, or the plan has an
@@ -23,7 +21,6 @@
 
 typedef struct ModelMeaning {
     Check *c;
-    uint64_t *of;    /* by value of a Part */
     uint64_t *model; /* by value of the model */
     uint32_t *maker; /* by value of the model: its node */
 } ModelMeaning;
@@ -49,62 +46,6 @@ static void number_node(ModelMeaning *m, uint32_t i) {
         m->model[n->first_out + k] = n->op == OP_param
                                          ? check_param_term(m->c, (uint32_t)a.index)
                                          : check_term(m->c, n->op, &a, k, &t, n->n_in, in);
-    }
-}
-
-/* ---- the plan */
-
-/* attention_packed is split and attention: its operand is [B, T, 3, H, h]. Returns the numbers of
- * the three parts. */
-static void packed_parts(const ModelMeaning *m, const Part *part, uint64_t third[3]) {
-    const Type *packed = check_type(m->c, check_part_in(part, 0));
-    uint64_t in = m->of[check_part_in(part, 0)];
-    Attrs by = {.axis = 2};
-    Type t = {.dtype = packed->dtype, .rank = 4};
-    const int kept[] = {0, 1, 3, 4};
-    for (int k = 0; k < 4; k++) t.dim[k] = packed->dim[kept[k]];
-    for (uint32_t k = 0; k < 3; k++) third[k] = check_term(m->c, OP_split, &by, k, &t, 1, &in);
-}
-
-static void number_packed(ModelMeaning *m, const Part *part, const Attrs *a) {
-    uint64_t third[3];
-    packed_parts(m, part, third);
-    for (uint32_t k = 0; k < part->n_out; k++) {
-        uint32_t v = check_part_out(part, k);
-        m->of[v] = check_term(m->c, OP_attention, a, k, check_type(m->c, v), 3, third);
-    }
-}
-
-static void number_part(ModelMeaning *m, const Part *part, const Attrs *a) {
-    uint64_t *in = m->c->terms;
-    if (part->op == OP_attention_packed) {
-        number_packed(m, part, a);
-        return;
-    }
-    for (uint32_t k = 0; k < part->n_in; k++) in[k] = m->of[check_part_in(part, k)];
-    if (m->c->cuts && part->n_in &&
-        check_number_padded(m->c, part, a, in, &m->of[check_part_out(part, 0)]))
-        return;
-    for (uint32_t k = 0; k < part->n_out; k++) {
-        uint32_t v = check_part_out(part, k);
-        m->of[v] = check_moves_parts(m->c, part->op)
-                       ? in[k]
-                       : check_term(m->c, part->op, a, k, check_type(m->c, v), part->n_in, in);
-    }
-}
-
-static void number_instr(ModelMeaning *m, uint64_t i) {
-    Check *c = m->c;
-    int64_t param = check_param_shown(c, i);
-    if (param >= 0) {
-        m->of[check_out(c, i, 0)] = check_param_term(m->c, (uint32_t)param);
-        return;
-    }
-    Part part[CHECK_PARTS];
-    uint32_t n = check_parts(c, i, part);
-    for (uint32_t k = 0; k < n; k++) {
-        Attrs a = check_part_attrs(c, i, &part[k]);
-        number_part(m, &part[k], &a);
     }
 }
 
@@ -148,7 +89,7 @@ static void put_part(const ModelMeaning *m, const PlanModelProgram *q, const Par
     buf_printf(out, "%s(", op_info[part->op].name);
     for (uint32_t k = 0; k < part->n_in; k++) {
         uint32_t v = check_part_in(part, k);
-        const PlanNode *n = node_of(m, q, m->of[v]);
+        const PlanNode *n = node_of(m, q, m->c->of_model[v]);
         const PlanInstr *def = &p->instrs[check_instr_of(m->c, v)];
         if (k) buf_printf(out, ", ");
         if (n)
@@ -178,9 +119,9 @@ static uint64_t *numbers_of(const ModelMeaning *m, uint32_t program, size_t *n) 
         uint32_t parts = check_parts(m->c, i, part);
         for (uint32_t k = 0; k < parts; k++) {
             for (uint32_t j = 0; j < part[k].n_out; j++)
-                all[(*n)++] = m->of[check_part_out(&part[k], j)];
+                all[(*n)++] = m->c->of_model[check_part_out(&part[k], j)];
             if (part[k].op != OP_attention_packed) continue;
-            packed_parts(m, &part[k], &all[*n]);
+            check_packed_terms(m->c, &part[k], &all[*n]);
             *n += 3;
         }
     }
@@ -214,7 +155,8 @@ static int likeness(const ModelMeaning *m, const PlanNode *n, uint64_t instr, co
     if (part->op != n->op && !packed) return 0;
     int same = 1 + (in->path == n->path) + (in->file == n->file && in->line == n->line);
     for (uint32_t k = 0; k < MIN(n->n_in, part->n_in); k++)
-        same += m->of[check_part_in(part, k)] == m->model[p->node_operands[n->first_in + k]];
+        same +=
+            m->c->of_model[check_part_in(part, k)] == m->model[p->node_operands[n->first_in + k]];
     return same;
 }
 
@@ -281,7 +223,7 @@ static void check_term_of(ModelMeaning *m, const PlanModelProgram *q, const Plan
                                       : "%s belongs to an evaluation, but a step computes it",
                    name);
     c->result->terms++;
-    if (m->of[value] == m->model[p->node_operands[n->first_in]]) return;
+    if (m->c->of_model[value] == m->model[p->node_operands[n->first_in]]) return;
     tell_other(m, q, n, name, value);
 }
 
@@ -315,10 +257,8 @@ void check_model(Check *c) {
     uint64_t values = model_values(p) + 1;
     ModelMeaning m = {.c = c};
     Arena *a = c->arena;
-    m.of = arena_alloc(a, check_room(c) * sizeof *m.of);
     m.model = arena_alloc(a, values * sizeof *m.model);
     m.maker = arena_alloc(a, values * sizeof *m.maker);
     bool *stated = arena_alloc(a, (p->n_states + 1) * sizeof *stated);
-    for (uint64_t i = 0; i < p->n_instrs; i++) number_instr(&m, i);
     compare_losses(&m, stated);
 }

@@ -1,11 +1,12 @@
 /* The meaning of values: each value gets a number, and values with the same number are equal.
  *
- * In: a plan that was read. Out: Check.number and Check.without_dropout, by value. The number of a
- * value is a hash of the op that makes it, the op's attributes, and its operands' numbers, so it
- * does not depend on where and when a value is computed, nor on which gather of a unit is read: a
- * view of a parameter has the parameter's number. The hash has a key that is drawn for each check,
- * so a plan cannot be constructed in which different terms have the same number: two terms collide
- * with probability 2^-64, whatever they are. Numbers are compared and added, and never shown.
+ * In: a plan that was read. Out: Check.number, .without_dropout and .of_model, by value. The number
+ * of a value is a hash of the op that makes it, the op's attributes, and its operands' numbers, so
+ * it does not depend on where and when a value is computed, nor on which gather of a unit is read:
+ * a view of a parameter has the parameter's number. The hash has a key that is drawn for each
+ * check, so a plan cannot be constructed in which different terms have the same number: two terms
+ * collide with probability 2^-64, whatever they are. Numbers are compared and added, and never
+ * shown.
  *
  * Ops that compute what several others do are first split (check_parts) into parts, which are ops
  * of the table as their row says: a fused op has the numbers of the ops that it replaces. A result
@@ -18,6 +19,9 @@
  * `without_dropout` is the same as in an evaluation: dropout is a copy, what a term is divided by
  * is of one micro-batch where training has that of the step, and a loss is the sum of what it
  * begins with and of its means, which an evaluation may leave to the host.
+ *
+ * `of_model` is what the model says of the value (check_model.c): only ops that move a value do not
+ * count, and ops that exist for speed are replaced by those of the model that they stand for.
  *
  * A fused op that check_parts does not know gets a unique number, so a plan with it is rejected,
  * never wrongly accepted.
@@ -358,8 +362,11 @@ static bool gathers_padding(const Check *c, const PlanInstr *in) {
     return check_type(c, in->first_out)->dim[in->attr.axis] != from->dim[in->attr.axis];
 }
 
-bool check_number_padded(const Check *c, const Part *part, const Attrs *a, const uint64_t *in,
-                         uint64_t *number) {
+/* What gathers parts that end in padding ends in it, too: that is not the value, which a slice of
+ * it is. Whether the part is either of the two; then *number is that of its result. in: those of
+ * its operands. */
+static bool number_padded(const Check *c, const Part *part, const Attrs *a, const uint64_t *in,
+                          uint64_t *number) {
     const uint64_t salt = c->key[0] | 1;
     uint32_t v = check_part_in(part, 0);
     if (part->op == OP_all_gather_part) {
@@ -411,27 +418,55 @@ static uint64_t evaluation_term(const Check *c, const Part *part, const Attrs *a
     return check_term(c, part->op, &own, k, &t, part->n_in, in);
 }
 
-static void number_part(Check *c, const Part *part, const Attrs *a, bool without_dropout) {
-    uint64_t *number = without_dropout ? c->without_dropout : c->number, *in = c->terms;
+/* attention_packed is split and attention: its operand is [B, T, 3, H, h]. */
+void check_packed_terms(const Check *c, const Part *part, uint64_t third[3]) {
+    const Type *packed = check_type(c, check_part_in(part, 0));
+    uint64_t in = c->of_model[check_part_in(part, 0)];
+    Attrs by = {.axis = 2};
+    Type t = {.dtype = packed->dtype, .rank = 4};
+    const int kept[] = {0, 1, 3, 4};
+    for (int k = 0; k < 4; k++) t.dim[k] = packed->dim[kept[k]];
+    for (uint32_t k = 0; k < 3; k++) third[k] = check_term(c, OP_split, &by, k, &t, 1, &in);
+}
+
+/* Ops that exist for speed are those of the model that they stand for. */
+static uint64_t model_term(const Check *c, const Part *part, const Attrs *a, uint32_t k,
+                           const uint64_t *in) {
+    const Type *t = check_type(c, check_part_out(part, k));
+    uint64_t third[3];
+    if (part->op != OP_attention_packed) return check_term(c, part->op, a, k, t, part->n_in, in);
+    check_packed_terms(c, part, third);
+    return check_term(c, OP_attention, a, k, t, 3, third);
+}
+
+typedef enum Meaning { OF_STEP, OF_EVALUATION, OF_MODEL, MEANINGS } Meaning;
+
+static void number_part(Check *c, const Part *part, const Attrs *a, Meaning meaning) {
+    bool evaluation = meaning == OF_EVALUATION;
+    uint64_t *number = meaning == OF_MODEL ? c->of_model
+                       : evaluation        ? c->without_dropout
+                                           : c->number;
+    uint64_t *in = c->terms;
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = number[check_part_in(part, k)];
-    if (c->cuts && part->n_in &&
-        check_number_padded(c, part, a, in, &number[check_part_out(part, 0)]))
+    if (c->cuts && part->n_in && number_padded(c, part, a, in, &number[check_part_out(part, 0)]))
         return;
     bool sum = part->op == OP_add && check_same_shape(check_type(c, check_part_in(part, 0)),
                                                       check_type(c, check_part_in(part, 1)));
-    bool wide = without_dropout && is_of_step(c, part, a);
+    bool wide = evaluation && is_of_step(c, part, a);
     for (uint32_t k = 0; k < part->n_out; k++) {
         uint32_t v = check_part_out(part, k);
         c->of_step[v] |= wide && part->op != OP_average;
-        if (sum)
-            number[v] = in[0] + in[1];
-        else if (check_moves_parts(c, part->op))
+        if (check_moves_parts(c, part->op))
             number[v] = in[k];
+        else if (meaning == OF_MODEL)
+            number[v] = model_term(c, part, a, k, in);
+        else if (sum)
+            number[v] = in[0] + in[1];
         else if (part->op == OP_accumulate)
             number[v] = in[part->n_out + k];
-        else if (without_dropout && part->op == OP_dropout)
+        else if (evaluation && part->op == OP_dropout)
             number[v] = in[0];
-        else if (without_dropout)
+        else if (evaluation)
             number[v] = evaluation_term(c, part, a, k, wide, in);
         else
             number[v] = check_term(c, part->op, a, k, check_type(c, v), part->n_in, in);
@@ -443,15 +478,15 @@ void check_number(Check *c, const PlanProgram *pr) {
         int64_t param = check_param_shown(c, i);
         if (param >= 0) {
             uint32_t v = check_out(c, i, 0);
-            c->number[v] = c->without_dropout[v] = check_param_term(c, (uint32_t)param);
+            c->number[v] = check_param_term(c, (uint32_t)param);
+            c->without_dropout[v] = c->of_model[v] = c->number[v];
             continue;
         }
         Part part[CHECK_PARTS];
         uint32_t n = check_parts(c, i, part);
         for (uint32_t k = 0; k < n; k++) {
             Attrs a = check_part_attrs(c, i, &part[k]);
-            number_part(c, &part[k], &a, false);
-            number_part(c, &part[k], &a, true);
+            for (int m = 0; m < MEANINGS; m++) number_part(c, &part[k], &a, (Meaning)m);
         }
     }
 }

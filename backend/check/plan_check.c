@@ -178,6 +178,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     check_type_inner(&c);
     c.number = arena_alloc(a, check_room(&c) * sizeof *c.number);
     c.without_dropout = arena_alloc(a, check_room(&c) * sizeof *c.without_dropout);
+    c.of_model = arena_alloc(a, check_room(&c) * sizeof *c.of_model);
     c.of_step = arena_alloc(a, check_room(&c) * sizeof *c.of_step);
     c.terms = arena_alloc(a, (operands + CHECK_PART_IN) * sizeof *c.terms);
     c.first_term_of_state = arena_alloc(a, (p->n_states + 1) * sizeof *c.first_term_of_state);
