@@ -18,7 +18,7 @@
  *       do not follow from the sizes of a batch and of the mesh
  *   4d  a group is not updated exactly once a step, or a frozen one is
  *   4e  an update or a state takes something else than its group's values
- *   4f  a pack does not hold exactly one gradient for each parameter of its group
+ *   4f  a pack is of a group that does not learn, or not in the dtype of its gradient
  *   4g  the norm does not hold every trainable group exactly once, or the loss not every call
  *   4h  what the host reads is written by no call, or nothing evaluates
  *   4q  a copy that is kept of a shard is not what the update makes of that

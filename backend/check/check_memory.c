@@ -223,9 +223,6 @@ static void check_places(Sweep *s, uint64_t i) {
         if (v->address != base->address + offset || offset > whole || bytes > whole - offset)
             check_fail(c, "2c", i, "the view does not lie inside its operand");
     }
-    if (o->alias == ALIAS_PACK && in->n_in != p->groups[in->attr.group].n_param)
-        check_fail(c, "2c", i, "packs %u operands into group %lld of %u parameters", in->n_in,
-                   (long long)in->attr.group, p->groups[in->attr.group].n_param);
     if (o->alias == ALIAS_PACK)
         for (uint32_t k = 0; k < in->n_in; k++)
             if (p->values[check_in(c, i, k)].address !=

@@ -101,20 +101,10 @@ static int64_t operand_group(const Check *c, uint32_t v, int64_t *axes) {
 
 static void check_unshard(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
-    if (in->attr.unit < 0 || (uint64_t)in->attr.unit >= c->p->n_units)
-        check_fail(c, "3a", i, "unshard of unit %lld, which does not exist",
-                   (long long)in->attr.unit);
     const PlanUnit *u = &c->p->units[in->attr.unit];
-    uint32_t n = plan_split_groups(c->p, u);
-    if (in->n_out != n)
-        check_fail(c, "3a", i, "unshard of unit %lld has %u results for %u groups",
-                   (long long)in->attr.unit, in->n_out, n);
-    for (uint32_t k = n; k < in->n_in; k++)
-        if (c->p->values[check_in(c, i, k)].type.dtype != DT_TOKEN)
-            check_fail(c, "3a", i, "operand %u belongs to no group of the unit", k);
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < in->n_out; k++) {
         int64_t axes = 0;
-        int64_t group = k < in->n_in ? operand_group(c, check_in(c, i, k), &axes) : -1;
+        int64_t group = operand_group(c, check_in(c, i, k), &axes);
         const PlanGroup *g = &c->p->groups[u->first_group + k];
         const Type *out = &c->p->values[check_out(c, i, k)].type;
         if (group != (int64_t)(u->first_group + k))

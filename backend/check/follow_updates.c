@@ -70,8 +70,6 @@ static void check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t gro
 
 void follow_norm(GradientCheck *s, uint64_t i) {
     int64_t group = s->c->p->instrs[i].attr.group;
-    if (group < 0 || (uint64_t)group >= s->c->p->n_groups)
-        check_fail(s->c, "4g", i, "takes the norm of a group that does not exist");
     check_complete(s, i, 0, group);
     if (follow_first_alike(s->c, group) != group)
         check_fail(s->c, "4g", i, "takes the norm of group %lld, which group %lld has, too",
@@ -220,12 +218,9 @@ static void check_operands(GradientCheck *s, uint64_t i) {
 /* What prepares an update: sums of squares, means, a direction. */
 void follow_derived(GradientCheck *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
-    int64_t group = in->attr.group;
-    if (group < 0 || (uint64_t)group >= s->c->p->n_groups)
-        check_fail(s->c, "4e", i, "prepares the update of a group that does not exist");
     int part = op_partial_result((OpKind)in->op);
     *sym_out(s, i, part < 0 ? 0 : (uint32_t)part) =
-        (Sym){.kind = SYM_DERIVED, .group = (int32_t)group, .value = (uint32_t)i};
+        (Sym){.kind = SYM_DERIVED, .group = (int32_t)in->attr.group, .value = (uint32_t)i};
     check_operands(s, i);
 }
 
@@ -248,7 +243,7 @@ void follow_update(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     int64_t group = in->attr.group;
-    if (group < 0 || (uint64_t)group >= p->n_groups || !(p->groups[group].flags & GROUP_TRAINABLE))
+    if (!(p->groups[group].flags & GROUP_TRAINABLE))
         check_fail(s->c, "4d", i, "updates group %lld, which is not trainable", (long long)group);
     check_operands(s, i);
     if (s->updated[group]++)

@@ -531,12 +531,6 @@ static inline bool plan_has_state(const Plan *p, const PlanState *s, uint32_t ro
 /* The first group with the same parameters; has a state of an earlier stage the same contents? */
 const PlanGroup *plan_shared_group(const Plan *p, const PlanGroup *g);
 bool plan_is_copy(const Plan *p, const PlanState *s);
-/* How many of a unit's groups are split and gathered; the others are replicated on every rank. */
-static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < u->n_group; k++) n += p->groups[u->first_group + k].split != 0;
-    return n;
-}
 /* Bytes from the value's address on that it may use: those of all slots. */
 static inline uint64_t plan_room(const Plan *p, const PlanValue *v) {
     uint64_t bytes = (uint64_t)type_bytes(&v->type);

@@ -344,11 +344,17 @@ static const char *rule_adafactor(const Instr *s) {
 
 /* ---- shards */
 
+/* How many of a unit's groups are split and gathered; the others are replicated on every rank. */
+static uint32_t split_groups(const Plan *p, const PlanUnit *u) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < u->n_group; k++) n += p->groups[u->first_group + k].split != 0;
+    return n;
+}
 static const char *rule_unshard(const Instr *s) {
     const PlanUnit *u = &s->p->units[s->in->attr.unit];
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
-    WANT(s->n_out == plan_split_groups(s->p, u) && s->n_in >= s->n_out,
+    WANT(s->n_out == split_groups(s->p, u) && s->n_in >= s->n_out,
          "the number of results or operands differs from the unit's number of groups");
     for (uint32_t k = 0; k < s->n_in; k++) {
         const PlanGroup *g = &s->p->groups[u->first_group + k];
