@@ -5,13 +5,14 @@
  *
  *   5a  roles make the same calls, with the same sequence of collectives on each communicator
  *   5b  collectives of one communicator are ordered by happens-before, however streams run
- *   5c  gathers use the gather communicator, reductions the other; axes are of the mesh
+ *   5c  gathers use the gather communicator, reductions the other
  *   5d  element counts fit the number of ranks on the axes
  *
  * check-7: streams, edges and matched collectives of all ranks together have no cycle. For each
- * call of a step the programs of all roles become one graph in which the k-th collective of a
- * communicator is one node (it ends on no rank before it began on all); ranks of a role are alike,
- * so one of each will do. Arcs: order on a stream, edges, order on a communicator.
+ * call of a step the programs of all roles run side by side, where an instruction waits for the one
+ * before it on its stream and on its communicator and for its edges, and the k-th collectives of a
+ * communicator run together (they end on no rank before they began on all); ranks of a role are
+ * alike, so one of each will do. What never runs is part of a cycle, or waits for one.
  *
  *   7a  an edge points to a later instruction, or to its own stream
  *   7b  a cycle
@@ -39,135 +40,92 @@ static void check_edges_backwards(Check *c) {
         }
 }
 
-/* One graph over the programs that the roles run in the same call. */
-typedef struct Union {
+/* The programs that roles run in the same call, each its own (the reader). By instruction: */
+typedef struct Together {
     Check *c;
-    uint32_t n_programs, n_nodes;
-    const PlanProgram **program;
-    uint32_t *first;               /* by program: its first node */
-    uint32_t n_comms, comm[COMMS]; /* numbers of the communicators in use, from 1 */
-    uint32_t *same;  /* by node: its representative, itself unless it is a matched collective */
-    uint32_t *waits; /* by node: arcs into it */
-    uint32_t *start, *arc; /* arcs out of a node: arc[start[n] .. start[n + 1]) */
-    uint64_t n_arcs;
-} Union;
+    bool *done;
+    uint64_t *on_stream, *on_comm; /* the one before it on its stream, its communicator, + 1 */
+    uint64_t *ring; /* of matched collectives, from each to the one before; of others itself */
+} Together;
 
-static uint64_t node_instr(const Union *u, uint32_t node) {
-    uint32_t r = u->n_programs - 1;
-    while (node < u->first[r]) r--;
-    return u->program[r]->first_instr + (uint64_t)(node - u->first[r]);
-}
-
-/* Calls visit for every arc. from and to are representatives: matched collectives share one
- * (u->same). */
-static void each_arc(Union *u, void (*visit)(Union *, uint32_t from, uint32_t to)) {
-    const Plan *p = u->c->p;
-    for (uint32_t r = 0; r < u->n_programs; r++) {
-        const PlanProgram *pr = u->program[r];
-        uint32_t last[MAX_STREAMS], last_comm[COMMS + 1];
-        memset(last, 0xff, sizeof last);
-        memset(last_comm, 0xff, (u->n_comms + 1) * sizeof *last_comm);
-        for (uint32_t k = 0; k < pr->n_instr; k++) {
-            uint64_t i = pr->first_instr + (uint64_t)k;
-            const PlanInstr *in = &p->instrs[i];
-            uint32_t node = u->same[u->first[r] + k];
-            if (last[in->stream] != UINT32_MAX) visit(u, last[in->stream], node);
-            last[in->stream] = node;
-            if (check_is_collective(u->c, i)) {
-                uint32_t *before = &last_comm[u->comm[comm_of(in)]];
-                if (*before != UINT32_MAX) visit(u, *before, node);
-                *before = node;
-            }
-            for (uint32_t e = 0; e < in->n_edge; e++) {
-                uint32_t from = p->edges[in->first_edge + e];
-                visit(u, u->same[u->first[r] + (from - pr->first_instr)], node);
-            }
-        }
-    }
-}
-
-static void count_arc(Union *u, uint32_t from, uint32_t to) {
-    u->start[from + 1]++;
-    u->waits[to]++;
-    u->n_arcs++;
-}
-
-static void store_arc(Union *u, uint32_t from, uint32_t to) { u->arc[u->start[from]++] = to; }
-
-static void number_communicators(Union *u) {
-    for (uint32_t r = 0; r < u->n_programs; r++)
-        for (uint32_t k = 0; k < u->program[r]->n_instr; k++) {
-            uint64_t i = u->program[r]->first_instr + (uint64_t)k;
-            if (!check_is_collective(u->c, i)) continue;
-            uint32_t *number = &u->comm[comm_of(&u->c->p->instrs[i])];
-            if (!*number) *number = ++u->n_comms;
-        }
-}
-
-/* The k-th collective of a communicator is one node in all programs. */
-static void match_collectives(Union *u, Arena *a) {
-    const Plan *p = u->c->p;
-    number_communicators(u);
-    uint32_t *node_of =
-        arena_alloc(a, ((size_t)(u->n_comms + 1) * (u->n_nodes + 1)) * sizeof *node_of);
-    for (uint32_t r = 0; r < u->n_programs; r++) {
-        uint32_t sequence[COMMS + 1] = {0};
-        for (uint32_t k = 0; k < u->program[r]->n_instr; k++) {
-            uint64_t i = u->program[r]->first_instr + (uint64_t)k;
-            uint32_t node = u->first[r] + k;
-            u->same[node] = node;
-            if (!check_is_collective(u->c, i)) continue;
-            uint32_t comm = u->comm[comm_of(&p->instrs[i])];
-            uint32_t *first = &node_of[(size_t)comm * (u->n_nodes + 1) + sequence[comm]++];
-            if (*first)
-                u->same[node] = *first - 1;
-            else
-                *first = node + 1;
-        }
-    }
-}
-
-static void find_cycle(Union *u, Arena *a) {
-    uint32_t *queue = arena_alloc(a, ((size_t)u->n_nodes + 1) * sizeof *queue);
-    u->arc = arena_alloc(a, (u->n_arcs + 1) * sizeof *u->arc);
-    for (uint32_t n = 0; n < u->n_nodes; n++) u->start[n + 1] += u->start[n];
-    each_arc(u, store_arc);
-    for (uint32_t n = u->n_nodes; n > 0; n--) u->start[n] = u->start[n - 1];
-    u->start[0] = 0;
-    uint32_t head = 0, tail = 0, nodes = 0;
-    for (uint32_t n = 0; n < u->n_nodes; n++) {
-        if (u->same[n] != n) continue;
-        nodes++;
-        if (!u->waits[n]) queue[tail++] = n;
-    }
-    while (head < tail) {
-        uint32_t n = queue[head++];
-        for (uint32_t k = u->start[n]; k < u->start[n + 1]; k++)
-            if (--u->waits[u->arc[k]] == 0) queue[tail++] = u->arc[k];
-    }
-    if (tail == nodes) return;
-    uint32_t stuck = 0;
-    while (u->same[stuck] != stuck || !u->waits[stuck]) stuck++;
-    check_fail(u->c, "7b", node_instr(u, stuck),
-               "waits for itself: streams, edges and matched collectives form a cycle through "
-               "it (%u instructions never start)",
-               nodes - tail);
-}
-
-static void check_union(Check *c, const PlanProgram **program, uint32_t n) {
-    Union u = {.c = c, .n_programs = n, .program = program};
-    Arena *a = c->arena;
-    u.first = arena_alloc(a, ((size_t)n + 1) * sizeof *u.first);
+/* The k-th collective of a communicator meets that of each other program. */
+static void match_collectives(Together *t, const PlanProgram **program, uint32_t n) {
+    typedef VEC(uint64_t) Instrs;
+    Instrs met[COMMS] = {{0}};
     for (uint32_t r = 0; r < n; r++) {
-        u.first[r] = u.n_nodes;
-        u.n_nodes += program[r]->n_instr;
+        uint64_t last[MAX_STREAMS] = {0}, last_comm[COMMS] = {0};
+        uint32_t sequence[COMMS] = {0};
+        for (uint64_t i = program[r]->first_instr; i < check_end(program[r]); i++) {
+            const PlanInstr *in = &t->c->p->instrs[i];
+            t->done[i] = false;
+            t->ring[i] = i;
+            t->on_stream[i] = last[in->stream];
+            last[in->stream] = i + 1;
+            if (!check_is_collective(t->c, i)) continue;
+            int comm = comm_of(in);
+            uint32_t k = sequence[comm]++;
+            t->on_comm[i] = last_comm[comm];
+            last_comm[comm] = i + 1;
+            if (k == met[comm].n) vec_push(t->c->arena, &met[comm], i);
+            uint64_t *first = &t->ring[met[comm].at[k]], before = *first;
+            *first = i;
+            if (before != i) t->ring[i] = before;
+        }
     }
-    u.same = arena_alloc(a, ((size_t)u.n_nodes + 1) * sizeof *u.same);
-    u.waits = arena_alloc(a, ((size_t)u.n_nodes + 1) * sizeof *u.waits);
-    u.start = arena_alloc(a, ((size_t)u.n_nodes + 2) * sizeof *u.start);
-    match_collectives(&u, a);
-    each_arc(&u, count_arc);
-    find_cycle(&u, a);
+}
+
+/* Is all over that it waits for in its own program? */
+static bool is_ready(const Together *t, uint64_t i) {
+    const PlanInstr *in = &t->c->p->instrs[i];
+    bool ready = (!t->on_stream[i] || t->done[t->on_stream[i] - 1]) &&
+                 (!t->on_comm[i] || t->done[t->on_comm[i] - 1]);
+    for (uint32_t k = 0; k < in->n_edge; k++) ready &= t->done[t->c->p->edges[in->first_edge + k]];
+    return ready;
+}
+
+/* Runs the instruction together with those that it meets; false: not yet. */
+static bool run_instr(Together *t, uint64_t i) {
+    uint64_t m = i;
+    do {
+        if (!is_ready(t, m)) return false;
+        m = t->ring[m];
+    } while (m != i);
+    for (; !t->done[m]; m = t->ring[m]) t->done[m] = true;
+    return true;
+}
+
+/* As far as the stream goes, from *next on. */
+static bool run_stream(Together *t, const PlanProgram *pr, int stream, uint64_t *next) {
+    bool any = false;
+    for (; *next < check_end(pr); ++*next) {
+        if (t->done[*next] || t->c->p->instrs[*next].stream != stream) continue;
+        if (!run_instr(t, *next)) break;
+        any = true;
+    }
+    return any;
+}
+
+static void check_together(Together *t, const PlanProgram **program, uint32_t n) {
+    uint64_t(*next)[STREAM_KINDS] = arena_alloc(t->c->arena, n * sizeof *next), stuck = NO_INSTR;
+    uint32_t never = 0;
+    match_collectives(t, program, n);
+    for (uint32_t r = 0; r < n; r++)
+        for (int s = 0; s < STREAM_KINDS; s++) next[r][s] = program[r]->first_instr;
+    for (bool any = true; any;) {
+        any = false;
+        for (uint32_t r = 0; r < n; r++)
+            for (int s = 0; s < STREAM_KINDS; s++) any |= run_stream(t, program[r], s, &next[r][s]);
+    }
+    for (uint32_t r = 0; r < n; r++)
+        for (uint64_t i = program[r]->first_instr; i < check_end(program[r]); i++) {
+            if (!t->done[i] && stuck == NO_INSTR) stuck = i;
+            never += !t->done[i] && t->ring[i] >= i;
+        }
+    if (never)
+        check_fail(t->c, "7b", stuck,
+                   "waits for itself: streams, edges and matched collectives form a cycle through "
+                   "it (%u instructions never start)",
+                   never);
 }
 
 /* The k-th call of a kind that role r makes; NULL after the last. */
@@ -177,23 +135,25 @@ static const PlanCall *nth_call(const Plan *p, uint32_t role, uint32_t kind, uin
     return NULL;
 }
 
+/* Where edges point backwards, no instruction of one program alone waits for itself. */
 void check_cycles(Check *c) {
     const Plan *p = c->p;
     const PlanProgram **program = arena_array(c->arena, const PlanProgram *, p->n_roles + 1);
-    for (uint32_t k = 0; c->stages && k < p->n_programs; k++) {
-        program[0] = &p->programs[k];
-        check_union(c, program, 1);
-    }
+    Together t = {.c = c,
+                  .done = arena_array(c->arena, bool, p->n_instrs + 1),
+                  .on_stream = arena_array(c->arena, uint64_t, p->n_instrs + 1),
+                  .on_comm = arena_array(c->arena, uint64_t, p->n_instrs + 1),
+                  .ring = arena_array(c->arena, uint64_t, p->n_instrs + 1)};
+    check_edges_backwards(c);
     for (uint32_t kind = PLAN_STEP; !c->stages && kind <= PLAN_EVALUATION; kind++)
-        for (uint32_t k = 0, n = 1; n; k++) {
+        for (uint32_t k = 0, n = (uint32_t)p->n_roles; n > 1; k++) {
             n = 0;
             for (uint32_t r = 0; r < p->n_roles; r++) {
                 const PlanCall *call = nth_call(p, r, kind, k);
                 if (call) program[n++] = &p->programs[call->program];
             }
-            check_union(c, program, n);
+            if (n > 1) check_together(&t, program, n);
         }
-    check_edges_backwards(c);
 }
 
 /* ---- 5 ---- */
@@ -201,31 +161,23 @@ void check_cycles(Check *c) {
 static void check_sizes(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
-    if (in->attr.axes < 1 || in->attr.axes > mesh_all_axes(&c->mesh))
-        check_fail(c, "5c", i, "axes %#llx are not axes of the mesh", (Llu)in->attr.axes);
     CommPurpose purpose = in->op == OP_unshard ? COMM_GATHER : COMM_REDUCE;
     if (in->attr.comm != (int64_t)purpose)
         check_fail(c, "5c", i, "uses the %s communicator",
                    in->attr.comm == COMM_GATHER ? "gather" : "reduce");
     int64_t ranks = check_ranks(c, (AxisSet)in->attr.axes);
-    if (in->n_in < in->n_out)
-        check_fail(c, "5d", i, "has %u results for %u operands", in->n_out, in->n_in);
-    for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
+    for (uint32_t k = 0; k < in->n_out; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
-        bool gathers = op_gathers((OpKind)in->op);
+        bool gathers = op_gathers((OpKind)in->op), sums = in->op == OP_all_reduce;
         const Type *full = gathers ? b : a, *shard = gathers ? a : b;
-        if (full->dtype != shard->dtype || check_elements(full) != ranks * check_elements(shard))
-            check_fail(c, "5d", i,
-                       "pair %u: %lld elements do not match %lld elements for each of %lld ranks",
-                       k, (long long)check_elements(full), (long long)check_elements(shard),
-                       (long long)ranks);
-    }
-    for (uint32_t k = 0; k < in->n_out && in->op == OP_all_reduce; k++) {
-        const Type *a = &p->values[check_in(c, i, k)].type;
-        const Type *b = &p->values[check_out(c, i, k)].type;
-        if (a->dtype != b->dtype || check_elements(a) != check_elements(b))
-            check_fail(c, "5d", i, "result %u differs from its operand in size", k);
+        int64_t parts = sums ? 1 : ranks;
+        if (full->dtype == shard->dtype && check_elements(full) == parts * check_elements(shard))
+            continue;
+        if (sums) check_fail(c, "5d", i, "result %u differs from its operand in size", k);
+        check_fail(
+            c, "5d", i, "pair %u: %lld elements do not match %lld elements for each of %lld ranks",
+            k, (long long)check_elements(full), (long long)check_elements(shard), (long long)ranks);
     }
 }
 
@@ -268,8 +220,11 @@ static SumIdentity sum_identity(const Check *c, uint64_t i, uint32_t k) {
     return m;
 }
 
-static bool same_sum(const SumIdentity *a, const SumIdentity *b) {
-    return a->op == b->op && a->group == b->group && a->kept == b->kept;
+/* Have two collectives results k of the same size? */
+static bool same_result(const Check *c, uint64_t i, uint64_t j, uint32_t k) {
+    const Type *s = &c->p->values[check_out(c, i, k)].type;
+    const Type *t = &c->p->values[check_out(c, j, k)].type;
+    return s->dtype == t->dtype && check_elements(s) == check_elements(t);
 }
 
 static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
@@ -279,12 +234,9 @@ static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
         x->attr.group != y->attr.group || x->attr.tag != y->attr.tag)
         return false;
     for (uint32_t k = 0; k < x->n_out; k++) {
-        const Type *s = &p->values[check_out(c, i, k)].type;
-        const Type *t = &p->values[check_out(c, j, k)].type;
-        if (s->dtype != t->dtype || check_elements(s) != check_elements(t)) return false;
-        if (x->op != OP_all_reduce) continue;
-        SumIdentity one = sum_identity(c, i, k), other = sum_identity(c, j, k);
-        if (!same_sum(&one, &other)) return false;
+        SumIdentity a = sum_identity(c, i, k), b = sum_identity(c, j, k);
+        bool same = a.op == b.op && a.group == b.group && a.kept == b.kept;
+        if (!same_result(c, i, j, k) || (x->op == OP_all_reduce && !same)) return false;
     }
     return true;
 }
@@ -329,9 +281,7 @@ static bool same_sums(const Check *c, uint64_t i, uint64_t j) {
         return false;
     for (uint32_t k = 0; k < x->n_out; k++) {
         SumIdentity one = sum_identity(c, i, k), other = sum_identity(c, j, k);
-        const Type *s = &c->p->values[check_out(c, i, k)].type;
-        const Type *t = &c->p->values[check_out(c, j, k)].type;
-        if (s->dtype != t->dtype || check_elements(s) != check_elements(t)) return false;
+        if (!same_result(c, i, j, k)) return false;
         if (x->attr.tag == TAG_GRADIENT) continue; /* 4s */
         bool none = is_zeros(c, i, k) || is_zeros(c, j, k);
         if (one.kept != other.kept || (!none && one.op != other.op)) return false;
@@ -382,16 +332,6 @@ static void check_sums_of_roles(Check *c) {
 
 static void check_roles(Check *c) {
     const Plan *p = c->p;
-    uint64_t ranks = 0;
-    for (uint32_t r = 0; r < p->n_roles; r++) {
-        if (p->roles[r].first_rank != ranks || p->roles[r].n_ranks == 0)
-            check_fail(c, "5a", NO_INSTR, "the roles do not cover each rank exactly once");
-        ranks += p->roles[r].n_ranks;
-    }
-    int64_t mesh = check_ranks(c, mesh_all_axes(&c->mesh));
-    if (ranks != p->settings->ranks || mesh != (int64_t)ranks)
-        check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
-                   (Llu)ranks, (long long)mesh, p->settings->ranks);
     if (c->stages) check_sums_of_roles(c);
     for (uint32_t r = 1; !c->stages && r < p->n_roles; r++)
         for (uint32_t kind = PLAN_STEP; kind <= PLAN_EVALUATION; kind++)
