@@ -5,12 +5,13 @@
 #include "check.h"
 
 enum { EXACT, BROADCAST };
-enum { G0 = 0, I0 = 16, O0 = 32, REST0 = 64, FROM0 = 128, EACH = 255 };
+enum { G0 = 0, I0 = 16, O0 = 32, REST0 = 64, FROM0 = 128, UPTO0 = 192, EACH = 255 };
 #define G(k) (G0 + (k))
 #define I(k) (I0 + (k))
 #define O(k) (O0 + (k))
 #define REST(k) (REST0 + (k))
 #define FROM(k) (FROM0 + (k))
+#define UPTO(k) (UPTO0 + (k))
 #define ARGS(...) .n_arg = sizeof((uint8_t[]){__VA_ARGS__}), .arg = {__VA_ARGS__}
 #define GRADIENT(forward_op, at, shape, gradient_op, of, factor, ...)                              \
     {.forward = OP_##forward_op,                                                                   \
@@ -33,12 +34,17 @@ void check_index_forms(Backward *s) {
     }
 }
 
+/* Is the row, with that operand, about operand k? */
+static bool is_about(uint8_t operand, uint32_t k) {
+    if (operand == EACH) return true;
+    if (operand >= UPTO0) return k < (uint32_t)operand - UPTO0;
+    return operand < FROM0 ? operand == k : k >= (uint32_t)operand - FROM0;
+}
+
 const GradientForm *check_form(const Backward *s, uint16_t op, uint32_t k) {
     const GradientForm *f = &forms[s->first_form[op]];
     for (uint32_t n = s->n_forms[op]; n > 0; n--, f++)
-        if (f->operand == k || f->operand == EACH ||
-            (f->operand >= FROM0 && k >= (uint32_t)f->operand - FROM0))
-            return f;
+        if (is_about(f->operand, k)) return f;
     return NULL;
 }
 
@@ -75,7 +81,7 @@ uint32_t check_gradient_args(const Part *part, const GradientForm *f) {
 
 uint32_t check_gradient_result(const Contribution *u) {
     uint32_t first = 0;
-    if (u->form->operand >= FROM0 && u->form->operand != EACH)
+    if (u->form->operand >= FROM0 && u->form->operand < UPTO0)
         first = (uint32_t)(u->form->operand - FROM0);
     return u->form->result == EACH ? u->operand - first : u->form->result;
 }
