@@ -79,9 +79,7 @@ static void check_state_region(Check *c, uint32_t role) {
 
 static void check_states(Check *c) {
     const Plan *p = c->p;
-    uint32_t stages = 1;
-    for (uint32_t k = 0; k < p->n_programs; k++) stages = MAX(stages, p->programs[k].stage + 1u);
-    for (uint32_t s = 0; s < stages; s++) check_disjoint(c, s);
+    for (uint32_t s = 0, n = plan_stages(p); s < n; s++) check_disjoint(c, s);
     for (uint32_t r = 0; r < p->n_roles; r++) check_state_region(c, r);
 }
 

@@ -520,6 +520,12 @@ static inline uint64_t plan_workspace_at(const PlanRole *r) {
 static inline uint32_t plan_stage_role(const Plan *p, uint32_t stage) {
     return stage % (uint32_t)p->n_roles;
 }
+/* The stages that programs are of; without a pipeline 1. */
+static inline uint32_t plan_stages(const Plan *p) {
+    uint32_t n = 1;
+    for (uint64_t i = 0; i < p->n_programs; i++) n = MAX(n, p->programs[i].stage + 1u);
+    return n;
+}
 static inline bool plan_has_stages(const Plan *p) {
     Mesh mesh = plan_mesh(p);
     return mesh_stages(&mesh) > 1;

@@ -60,9 +60,7 @@ static bool place_calls(CallTimes *t, uint32_t role) {
 }
 
 static CallTimes call_times(const Plan *p, Arena *a) {
-    CallTimes t = {.p = p, .micro = p->settings->micro_batches};
-    for (uint64_t i = 0; i < p->n_programs; i++)
-        t.stages = MAX(t.stages, p->programs[i].stage + 1u);
+    CallTimes t = {.p = p, .stages = plan_stages(p), .micro = p->settings->micro_batches};
     size_t n = (size_t)t.stages * (size_t)t.micro;
     t.forward = arena_array(a, int64_t, n);
     t.backward = arena_array(a, int64_t, n);

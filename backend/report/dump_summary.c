@@ -67,12 +67,6 @@ static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
     }
 }
 
-static uint32_t count_stages(const Plan *p) {
-    uint32_t n = 0;
-    for (uint64_t i = 0; i < p->n_programs; i++) n = MAX(n, p->programs[i].stage + 1u);
-    return n;
-}
-
 /* What a stage has of the model, and what its ranks need. */
 static void put_stage(const Plan *p, uint32_t stage, Arena *a, Buf *out) {
     const PlanRole *role = &p->roles[plan_stage_role(p, stage)];
@@ -99,7 +93,7 @@ static void put_stage(const Plan *p, uint32_t stage, Arena *a, Buf *out) {
  * long, backward twice as long as forward: M v + pp - 1 turns, of which pp - 1 are idle. */
 static void put_stages(const Plan *p, Arena *a, Buf *out) {
     if (!plan_has_stages(p)) return;
-    uint32_t stages = count_stages(p), roles = (uint32_t)p->n_roles;
+    uint32_t stages = plan_stages(p), roles = (uint32_t)p->n_roles;
     long long turns = p->settings->micro_batches * (stages / roles) + roles - 1;
     buf_printf(out,
                "pp = %u: %u stages; of equal length they are idle for %u of %lld turns, %.0f %%\n",

@@ -23,12 +23,6 @@ static bool is_chained(uint32_t kind) {
     return kind == PROGRAM_FIRST || kind == PROGRAM_MICRO || kind == PROGRAM_EVAL;
 }
 
-static uint32_t count_stages(const Plan *p) {
-    uint32_t n = 1;
-    for (uint32_t k = 0; k < p->n_programs; k++) n = MAX(n, p->programs[k].stage + 1u);
-    return n;
-}
-
 uint32_t check_whole_programs(const Check *c, PlanProgram *whole) {
     const Plan *p = c->p;
     uint32_t n = 0;
@@ -62,7 +56,7 @@ static void check_piece(Check *c, uint32_t first, uint32_t k, uint32_t stages) {
 
 static void check_pieces(Check *c) {
     const Plan *p = c->p;
-    uint32_t stages = count_stages(p), first = 0, kinds = 0;
+    uint32_t stages = plan_stages(p), first = 0, kinds = 0;
     for (uint32_t k = 0; k < p->n_programs; k++) {
         if (k && p->programs[k].kind != p->programs[k - 1].kind) first = k;
         if (k == first && kinds >> p->programs[k].kind & 1)
@@ -350,7 +344,7 @@ static void check_flow(Check *c, uint32_t kind) {
 
 void check_calls(Check *c) {
     const Plan *p = c->p;
-    Progress s = {.c = c, .stages = count_stages(p)};
+    Progress s = {.c = c, .stages = plan_stages(p)};
     check_pieces(c);
     uint64_t slots = 0;
     for (uint32_t r = 0; r < p->n_roles; r++) slots += MIN(p->roles[r].kept_slots, p->n_calls) + 1;
