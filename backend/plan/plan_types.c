@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "plan_reader.h"
+#include "plan_work.h"
 #include "signature.h"
 
 typedef struct Instr {
@@ -515,10 +516,7 @@ bool plan_types_fit(const Plan *p, const PlanInstr *in, char *fault, size_t size
     size_t n = (size_t)in->n_in + in->n_out;
     if (n > ARRAY_LEN(few)) types = malloc(n * sizeof *types);
     if (!types) fail_environment("no memory for the types of %zu operands and results", n);
-    for (uint32_t k = 0; k < in->n_in; k++)
-        types[k] = p->values[p->operands[in->first_in + k]].type;
-    for (uint32_t k = 0; k < in->n_out; k++)
-        types[in->n_in + k] = p->values[in->first_out + k].type;
+    plan_types(p, in, types);
     BoundSignature b;
     Instr s = {p, in, in->n_in, in->n_out, types, types + in->n_in};
     bool fits = signature_fits(&b, (OpKind)in->op, s.n_in, s.x, s.n_out, s.y);
