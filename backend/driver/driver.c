@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <yaml.h>
 
-#include "driver_files.h"
+#include "driver.h"
 #include "stack_limit.h"
 #include "version.h"
 

@@ -8,6 +8,7 @@
 #ifndef FSDPC_DRIVER_H
 #define FSDPC_DRIVER_H
 
+#include "checkpoint.h"
 #include "frontend.h"
 #include "help.h"
 #include "ir.h"
@@ -60,6 +61,11 @@ typedef struct RunOption {
     const char *name, *form, *value, *doc, *example;
 } RunOption;
 
+/* Blocks of 8 MiB that are kept because files are read in another order than they were written;
+ * with everything else, less than 256 MiB. */
+enum { RESHARD_BLOCKS = 20, CONVERT_BLOCKS = 10 };
+enum { MOST_CURVES = 8 }; /* of `fsdpc plot` */
+
 typedef unsigned long long Llu;
 typedef struct Driver Driver;
 struct Step;
@@ -98,6 +104,8 @@ void driver_option_help(uint64_t options, Buf *out);
 void driver_option_pages(HelpBook *b, HelpChapter *c);
 
 /* driver_compile.c */
+/* NULL after reporting that there is no such pass; list: naming all if none has a like name. */
+const PassInfo *driver_pass(Driver *d, const char *name, bool list);
 /* What the options say of a model; to_plan is not set. */
 CompileOptions driver_model_options(const Options *o);
 /* Opens FILE, a model file or what --hf names, with the options. NULL after errors about what --hf
@@ -109,6 +117,19 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
 /* Fills `out` with the plan file of a graph at level sched. */
 void driver_emit(Driver *d, const Frontend *f, Buf *out);
 
+/* driver_checkpoint.c */
+extern volatile int driver_stop; /* set by a signal: stop without a result */
+void driver_catch_signals(void);
+/* Reports the error of a function of checkpoint.h or tensors.h and returns its exit code;
+ * EXIT_ENVIRONMENT ends the program. */
+int driver_fault(Driver *d, int code, DiagCode corrupt, char *error);
+bool driver_is_folder(const char *path);
+int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out);
+/* Reads a plan, or compiles a model file (.fsd) with the options that `compile` takes. */
+int driver_open_plan(Driver *d, const char *file, Plan *plan);
+int driver_check_target(Driver *d, const char *output);
+void driver_say_written(Driver *d, const CkContents *c, const char *folder);
+int driver_check_checkpoint(Driver *d, const char *path);
 /* driver_hf.c */
 /* The model file for a folder or its config.json; NULL after reported errors. */
 const char *driver_hf_text(Driver *d, const char *path, const char **family);

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver_files.h"
+#include "driver.h"
+#include "emit.h"
 
 volatile int driver_stop;
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "driver.h"
-#include "loss_plot.h"
 #include "measure.h"
 
 static const char *const completion_shells[] = {"bash", "zsh", NULL};

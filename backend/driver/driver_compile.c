@@ -19,13 +19,17 @@ static void print_graph(void *context, const char *pass, const char *text, size_
     fwrite(text, 1, n, stderr);
 }
 
-static bool known_pass(Driver *d, const char *name) {
-    if (!name || pass_by_name(name)) return true;
-    const char **names = arena_array(d->arena, const char *, n_passes);
-    for (int i = 0; i < n_passes; i++) names[i] = pass_table[i].name;
-    driver_mistake(d, E_unknown_pass, nearest_help(d->arena, name, names, n_passes, NULL),
-                   "there is no pass `%s`", name);
-    return false;
+const PassInfo *driver_pass(Driver *d, const char *name, bool list) {
+    const PassInfo *pass = pass_by_name(name);
+    if (pass) return pass;
+    const char **names = arena_array(d->arena, const char *, n_passes), *all = "passes: ";
+    for (int i = 0; i < n_passes; i++) {
+        names[i] = pass_table[i].name;
+        all = arena_printf(d->arena, "%s%s%s", all, i ? ", " : "", names[i]);
+    }
+    const char *help = nearest_help(d->arena, name, names, n_passes, list ? all : NULL);
+    driver_mistake(d, E_unknown_pass, help, "there is no pass `%s`", name);
+    return NULL;
 }
 
 CompileOptions driver_model_options(const Options *o) {
@@ -52,7 +56,7 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
     *compile = driver_model_options(o);
     compile->to_plan = whole;
     *status = EXIT_USER;
-    if (!known_pass(d, o->print_after)) return NULL;
+    if (o->print_after && !driver_pass(d, o->print_after, false)) return NULL;
     diag_hold(&d->diags);
     Frontend *f = driver_open_model(d, file, compile);
     bool right = f && frontend_elaborate(f);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver_files.h"
+#include "driver.h"
 
 /* ---- a checkpoint's weights */
 

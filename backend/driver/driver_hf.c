@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver_files.h"
+#include "driver.h"
 #include "families.h"
 
 static bool ends_with(const char *text, const char *end) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver_files.h"
+#include "driver.h"
 #include "report.h"
 
 /* Whether the tensors of the folder are the parameters of the model. */

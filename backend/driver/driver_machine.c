@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver_files.h"
+#include "driver.h"
 #include "measure.h"
 #include "program_files.h"
 

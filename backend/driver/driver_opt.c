@@ -10,20 +10,6 @@
 
 #include "driver.h"
 
-static const PassInfo *find_pass(Driver *d, const char *name) {
-    const PassInfo *pass = pass_by_name(name);
-    if (pass) return pass;
-    const char **names = arena_array(d->arena, const char *, n_passes);
-    Buf list = {0};
-    for (int i = 0; i < n_passes; i++) {
-        names[i] = pass_table[i].name;
-        buf_printf(&list, "%s%s", i ? ", " : "passes: ", names[i]);
-    }
-    const char *help = nearest_help(d->arena, name, names, n_passes, buf_text(d->arena, &list));
-    driver_mistake(d, E_unknown_pass, help, "there is no pass `%s`", name);
-    return NULL;
-}
-
 static bool run_pass(Driver *d, Graph *g, const PassInfo *pass) {
     static const PipelineOptions options = {.from_text = true};
     if (pass->in == g->level) return pipeline_run_pass(g, pass, &options);
@@ -37,7 +23,7 @@ static bool run_pass(Driver *d, Graph *g, const PassInfo *pass) {
 static bool find_passes(Driver *d, const PassInfo **pass, uint32_t *n) {
     char *rest = arena_strdup(d->arena, d->options.passes);
     for (char *name; d->options.passes[0] && (name = strsep(&rest, ","));) {
-        pass[*n] = find_pass(d, name);
+        pass[*n] = driver_pass(d, name, true);
         if (!pass[(*n)++]) return false;
     }
     return true;
