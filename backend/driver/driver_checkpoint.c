@@ -109,15 +109,12 @@ static bool is_model(const char *file) {
 
 /* Compiles the plan in memory. */
 static int make_plan(Driver *d, const char *file, Plan *plan) {
-    char message[512];
     Buf bytes = {0};
     int status;
     Frontend *f = driver_load(d, file, &pass_table[n_passes - 1], true, &status);
     if (!f) return status;
     driver_emit(d, f, &bytes);
-    if (plan_read(plan, bytes.at, bytes.n, message, sizeof message))
-        BUG("the emitted plan cannot be read: %s", message);
-    plan->owned = bytes.at;
+    plan_take(plan, &bytes);
     return 0;
 }
 

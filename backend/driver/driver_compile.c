@@ -85,11 +85,8 @@ void driver_emit(Driver *d, const Frontend *f, Buf *out) {
     buf_free(&command);
 }
 
-static void check_emitted(const Buf *bytes, Plan *plan) {
-    char message[512];
+static void check_emitted(const Plan *plan) {
     PlanFault fault;
-    if (plan_read(plan, bytes->at, bytes->n, message, sizeof message))
-        BUG("the emitted plan cannot be read: %s", message);
     if (!plan_check(plan, &fault)) return;
     char where[512] = "the plan as a whole";
     if (fault.instr < plan->n_instrs) plan_instr_text(plan, fault.instr, where, sizeof where);
@@ -112,7 +109,8 @@ int driver_compile(Driver *d) {
     Plan plan;
     Step step;
     driver_emit(d, f, &bytes);
-    check_emitted(&bytes, &plan);
+    plan_take(&plan, &bytes);
+    check_emitted(&plan);
     if (!driver_predict(d, &plan, &step)) return diag_exit_code(&d->diags);
     driver_write(output, bytes.at, bytes.n);
     if (!(d->options.given & BIT(QUIET))) {
@@ -123,7 +121,6 @@ int driver_compile(Driver *d) {
         buf_free(&summary);
     }
     plan_close(&plan);
-    buf_free(&bytes);
     return EXIT_DONE;
 }
 

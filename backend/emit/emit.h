@@ -8,10 +8,13 @@
 
 /* facts.c: puts each fact of the model into the sink, always in the same order. */
 void facts_of_model(const Frontend *f, FactSink *sink);
+uint32_t param_flags(const Param *p); /* PARAM_* */
 /* plan_emit.c */
 /* Appends the plan file of f->graph, which must be at level sched, to out. Deterministic: the bytes
  * depend only on the arguments. */
 void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out);
+/* Opens the plan that plan_emit wrote, which then owns the bytes. */
+void plan_take(Plan *p, Buf *bytes);
 /* The bytes of device memory, and of host memory for what is offloaded, that a rank allocates for a
  * graph at level sched: in a pipeline as many as the largest role needs. */
 uint64_t plan_peak(const Graph *g, DeviceKind device);

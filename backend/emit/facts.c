@@ -45,16 +45,20 @@ static void constants(const Facts *out) {
     }
 }
 
+uint32_t param_flags(const Param *p) {
+    return (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
+           (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
+           (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
+           (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0) |
+           (p->keep_f32 ? PARAM_F32 : 0) | (p->replicate ? PARAM_WHOLE : 0);
+}
+
 static void param(const Facts *out, const Param *p) {
     FactSink *row = facts_named(out, p->name.path);
     bool transposed; /* the same as for the parameter */
     fact_text(row, p->key);
     fact_text(row, p->checkpoint);
-    fact_whole(row, (uint64_t)((p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
-                               (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
-                               (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
-                               (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0) |
-                               (p->keep_f32 ? PARAM_F32 : 0) | (p->replicate ? PARAM_WHOLE : 0)));
+    fact_whole(row, param_flags(p));
     fact_whole(row, p->init);
     fact_real(row, p->init_mean);
     fact_real(row, p->init_std);

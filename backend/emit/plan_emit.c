@@ -96,14 +96,10 @@ static uint32_t params_of_model(const Graph *g) {
 static void emit_params(Emit *e) {
     for (uint32_t i = 0; i < params_of_model(e->g); i++) {
         const Param *p = &e->g->params.at[i];
-        uint32_t flags = (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
-                         (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
-                         (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
-                         (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0) |
-                         (p->keep_f32 ? PARAM_F32 : 0) | (p->replicate ? PARAM_WHOLE : 0);
         PUT(e, params, .name = string(e, p->name.path), .key = string(e, p->key),
-            .checkpoint = string(e, p->checkpoint), .init = (uint32_t)p->init, .flags = flags,
-            .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_mean = p->init_mean,
+            .checkpoint = string(e, p->checkpoint), .init = (uint32_t)p->init,
+            .flags = param_flags(p), .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n,
+            .init_mean = p->init_mean,
             .gather_dtype = (uint32_t)dtype_if_gathered(&e->g->policy, p->gather),
             .init_std = p->init_std, .cut = p->cut, .lr_factor = p->lr_factor,
             .weight_decay = p->weight_decay, .type = clean_type(&p->type));
@@ -568,4 +564,11 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf
     emit_calls(e);
     emit_settings(e, compiler, command);
     write_file_bytes(e, out);
+}
+
+void plan_take(Plan *p, Buf *bytes) {
+    char message[ERROR_BYTES];
+    if (plan_read(p, bytes->at, bytes->n, message, sizeof message))
+        BUG("the emitted plan cannot be read: %s", message);
+    p->owned = bytes->at;
 }

@@ -12,16 +12,6 @@ static void take_tensors(Fit *fit, const Plan *plan) {
     fit->tensor = peak_tensors(plan, fit->arena, &fit->n_tensor);
 }
 
-static void read_tensors(Fit *fit, Buf *bytes) {
-    Plan plan;
-    char message[ERROR_BYTES];
-    if (plan_read(&plan, bytes->at, bytes->n, message, sizeof message))
-        BUG("the emitted plan cannot be read: %s", message);
-    take_tensors(fit, &plan);
-    plan_close(&plan);
-    buf_free(bytes);
-}
-
 void fit_plan(Fit *fit, const Plan *plan) {
     const PlanSettings *s = plan->settings;
     fit->model = plan_string(plan, s->model);
@@ -33,7 +23,7 @@ void fit_plan(Fit *fit, const Plan *plan) {
 }
 
 void fit_model(Fit *fit, Frontend *f) {
-    Buf plan = {0};
+    Plan plan = {0};
     const FitOptions none = {.n = 0};
     fit->base = f;
     fit->searched = true;
@@ -49,5 +39,6 @@ void fit_model(Fit *fit, Frontend *f) {
     bool found = fit_found(fit);
     if (!found) fit->mesh = fit_smallest_mesh(fit, &fit->least.options);
     fit_try(fit, found ? &none : &fit->least.options, &plan);
-    read_tensors(fit, &plan);
+    take_tensors(fit, &plan);
+    plan_close(&plan);
 }

@@ -74,8 +74,8 @@ bool fit_found(const Fit *fit);
 
 /* fit_trial.c */
 bool fit_holds(const Fit *fit, uint64_t peak); /* on the device */
-/* Compiles with more options. plan: NULL, or where the plan's bytes go if it compiles. */
-FitTrial fit_try(Fit *fit, const FitOptions *options, Buf *plan);
+/* Compiles with more options. plan: NULL, or where the plan goes if it compiles. */
+FitTrial fit_try(Fit *fit, const FitOptions *options, Plan *plan);
 /* The same with one -s more. */
 FitTrial fit_try_set(Fit *fit, const FitOptions *options, const char *set);
 

@@ -28,10 +28,10 @@ static Frontend *compile_variant(Fit *fit, DiagSet *ds, const FitOptions *option
     return done && diag_exit_code(ds) == EXIT_DONE ? f : NULL;
 }
 
-FitTrial fit_try(Fit *fit, const FitOptions *options, Buf *plan) {
+FitTrial fit_try(Fit *fit, const FitOptions *options, Plan *plan) {
     Arena *a = arena_new();
     DiagSet ds;
-    Buf messages = {0};
+    Buf messages = {0}, bytes = {0};
     FitTrial t = {0};
     diag_fork(&ds, fit->base->diags, a);
     ds.format = DIAG_TEXT;
@@ -44,7 +44,8 @@ FitTrial fit_try(Fit *fit, const FitOptions *options, Buf *plan) {
         t.peak = plan_peak(f->graph, fit->device);
         t.host = plan_host_peak(f->graph);
         t.fits = fit_holds(fit, t.peak);
-        if (plan) plan_emit(f, "fsdpc " FSDPC_VERSION, "", plan);
+        if (plan) plan_emit(f, "fsdpc " FSDPC_VERSION, "", &bytes);
+        if (plan) plan_take(plan, &bytes);
     } else {
         buf_write(&messages, "", 1);
         t.error = first_error(fit, &messages);
