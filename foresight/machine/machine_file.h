@@ -34,6 +34,22 @@ typedef struct Machine {
     VEC(MachineConstant) constants;
 } Machine;
 
+/* A row of machine.def. */
+typedef enum GroupKind { GROUP_ONE, GROUP_WORDS, GROUP_OPS, GROUP_LIST } GroupKind;
+typedef enum GroupId {
+#define GROUP(name, kind, key, doc) GROUP_ID_##name,
+#define CONSTANT(group, key, lowest, doc)
+#include "machine.def"
+#undef GROUP
+#undef CONSTANT
+    GROUPS
+} GroupId;
+typedef struct MachineGroup {
+    const char *name, *key;
+    GroupKind kind;
+} MachineGroup;
+extern const MachineGroup machine_groups[GROUPS];
+
 /* machine_read.c */
 Machine *machine_read(DiagSet *ds, Arena *a, const char *file);
 /* The same for a text of n bytes. */

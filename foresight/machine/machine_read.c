@@ -14,21 +14,7 @@
 #define LEAST_FACTOR 0.001
 enum { MOST_RANKS = 1 << 20 /* of a mesh */, MOST_WORDS = 8 };
 
-typedef enum GroupKind { GROUP_ONE, GROUP_WORDS, GROUP_OPS, GROUP_LIST } GroupKind;
-
-typedef enum GroupId {
-#define GROUP(name, kind, key, doc) ID_##name,
-#define CONSTANT(group, key, lowest, doc)
-#include "machine.def"
-#undef GROUP
-#undef CONSTANT
-    GROUPS
-} GroupId;
-
-static const struct {
-    const char *name, *key;
-    GroupKind kind;
-} groups[] = {
+const MachineGroup machine_groups[] = {
 #define GROUP(name, kind, key, doc) {#name, key, GROUP_##kind},
 #define CONSTANT(group, key, lowest, doc)
 #include "machine.def"
@@ -43,8 +29,8 @@ static const struct Row {
     bool curve;
 } constants[] = {
 #define GROUP(name, kind, key, doc)
-#define CONSTANT(group, key, lowest, doc) {ID_##group, #key, lowest, false},
-#define CURVE(group, key, doc) {ID_##group, #key, 0, true},
+#define CONSTANT(group, key, lowest, doc) {GROUP_ID_##group, #key, lowest, false},
+#define CURVE(group, key, doc) {GROUP_ID_##group, #key, 0, true},
 #include "machine.def"
 #undef GROUP
 #undef CONSTANT
@@ -54,7 +40,7 @@ bool machine_allows(const char *path, double value) {
     const char *key = strrchr(path, '.') + 1;
     size_t name = strcspn(path, ".");
     for (size_t i = 0; i < ARRAY_LEN(constants); i++) {
-        const char *group = groups[constants[i].group].name;
+        const char *group = machine_groups[constants[i].group].name;
         if (!strcmp(constants[i].key, key) && strlen(group) == name && !memcmp(group, path, name))
             return value >= constants[i].lowest && value <= MOST;
     }
@@ -165,7 +151,8 @@ static void read_constants(Reader *r, GroupId group, const char *path, const cha
         while (k < n && strcmp(known[k], name)) k++;
         if (k < n)
             read_constant(r, below(r, path, name), below(r, stored, name), row[k], item);
-        else if (groups[group].kind != GROUP_LIST || strcmp(groups[group].key, name))
+        else if (machine_groups[group].kind != GROUP_LIST ||
+                 strcmp(machine_groups[group].key, name))
             unknown(r, path, name, known, n);
     }
 }
@@ -184,16 +171,17 @@ static size_t split_words(const Reader *r, const char *list, const char *words[M
 
 static void read_words(Reader *r, GroupId group, json_t *j) {
     const char *known[MOST_WORDS + OP_COUNT], *name;
-    size_t words = split_words(r, groups[group].key, known), n = words;
-    for (int op = 0; op < OP_COUNT && groups[group].kind == GROUP_OPS; op++)
+    size_t words = split_words(r, machine_groups[group].key, known), n = words;
+    for (int op = 0; op < OP_COUNT && machine_groups[group].kind == GROUP_OPS; op++)
         known[n++] = op_info[op].name;
     json_t *item;
     json_object_foreach(j, name, item) {
-        const char *path = below(r, groups[group].name, name);
+        const char *path = below(r, machine_groups[group].name, name);
         size_t t = 0;
         while (t < n && strcmp(known[t], name)) t++;
         if (t == n) /* a list of all ops would help nobody */
-            unknown(r, groups[group].name, name, known, nearest_name(name, known, n) ? n : words);
+            unknown(r, machine_groups[group].name, name, known,
+                    nearest_name(name, known, n) ? n : words);
         else
             read_constants(r, group, path, path, item);
     }
@@ -201,7 +189,7 @@ static void read_words(Reader *r, GroupId group, json_t *j) {
 
 /* Elements are in ascending order of their key, so that none comes twice. */
 static void read_list(Reader *r, GroupId group, json_t *j) {
-    const char *name = groups[group].name, *key_name = groups[group].key;
+    const char *name = machine_groups[group].name, *key_name = machine_groups[group].key;
     json_int_t last = 0;
     if (!json_is_array(j)) fault(r, name, NULL, "an array is expected");
     for (size_t i = 0; i < json_array_size(j); i++) {
@@ -219,8 +207,8 @@ static void read_list(Reader *r, GroupId group, json_t *j) {
 }
 
 static void read_group(Reader *r, GroupId group, json_t *j) {
-    const char *name = groups[group].name;
-    switch (groups[group].kind) {
+    const char *name = machine_groups[group].name;
+    switch (machine_groups[group].kind) {
     case GROUP_ONE: read_constants(r, group, name, name, j); return;
     case GROUP_WORDS:
     case GROUP_OPS:
@@ -254,7 +242,7 @@ static void read_kind(Reader *r, const json_t *j) {
 static void read_groups(Reader *r, json_t *all) {
     const char *known[GROUPS + 1], *name;
     json_t *item;
-    for (int g = 0; g < GROUPS; g++) known[g] = groups[g].name;
+    for (int g = 0; g < GROUPS; g++) known[g] = machine_groups[g].name;
     known[GROUPS] = "kind";
     json_object_foreach(all, name, item) {
         int g = 0;

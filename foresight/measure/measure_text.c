@@ -5,20 +5,6 @@
 
 #include "measure.h"
 
-static const struct Group {
-    const char *name, *key; /* key: of the elements of a list, else NULL */
-} groups[] = {
-#define ONE(key) NULL
-#define WORDS(key) NULL
-#define OPS(key) NULL
-#define LIST(key) key
-#define GROUP(name, kind, key, doc) {#name, kind(key)},
-#define CONSTANT(group, key, lowest, doc)
-#include "machine.def"
-#undef GROUP
-#undef CONSTANT
-};
-
 /* Takes the value over. */
 static json_t *put(json_t *object, const char *key, json_t *value) {
     if (!value || json_object_set_new(object, key, value)) fail_environment("no memory for JSON");
@@ -47,9 +33,9 @@ static json_t *member_of(Arena *a, json_t *all, const char *path) {
     json_t *group = json_object_get(all, name);
     if (dot == last) return group;
     const char *member = arena_strndup(a, dot + 1, (size_t)(last - dot - 1));
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
-        if (groups[i].key && !strcmp(groups[i].name, name))
-            return list_member(group, groups[i].key, strtoll(member, NULL, 10));
+    for (int i = 0; i < GROUPS; i++)
+        if (machine_groups[i].kind == GROUP_LIST && !strcmp(machine_groups[i].name, name))
+            return list_member(group, machine_groups[i].key, strtoll(member, NULL, 10));
     json_t *found = json_object_get(group, member);
     return found ? found : put(group, member, json_object());
 }
@@ -104,8 +90,9 @@ void measure_text(const Measured *m, Buf *out) {
     json_t *all = json_object();
     put(all, "format", json_integer(MACHINE_FORMAT));
     put(all, "kind", json_string(word_of(&words_DeviceKind, (int)m->kind)));
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
-        put(all, groups[i].name, groups[i].key ? json_array() : json_object());
+    for (int i = 0; i < GROUPS; i++)
+        put(all, machine_groups[i].name,
+            machine_groups[i].kind == GROUP_LIST ? json_array() : json_object());
     for (uint32_t i = 0; i < m->machine->constants.n; i++) {
         const MachineConstant *c = &m->machine->constants.at[i];
         json_t *object =
@@ -113,10 +100,10 @@ void measure_text(const Measured *m, Buf *out) {
         put(object, "value", value_of(c));
         put(object, "from", json_string(c->from));
     }
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        const json_t *group = json_object_get(all, groups[i].name);
-        if (!json_object_size(group) && !json_array_size(group))
-            json_object_del(all, groups[i].name);
+    for (int i = 0; i < GROUPS; i++) {
+        const char *name = machine_groups[i].name;
+        const json_t *group = json_object_get(all, name);
+        if (!json_object_size(group) && !json_array_size(group)) json_object_del(all, name);
     }
     put_text(all, 1, out);
     buf_printf(out, "\n");
