@@ -69,9 +69,22 @@ typedef struct Lives {
 } Lives;
 
 Lives lives_of(const Plan *p, Arena *a);
-Category lives_state(StateRole role);
-/* Adds the bytes held while instruction `instr` runs, by category; each byte counts once. */
-void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]);
+/* What holds device memory of the ranks that run a program: states, slots of kept activations,
+ * values. */
+typedef struct Holder {
+    uint64_t at, bytes;
+    uint64_t first, last; /* instructions */
+    Category category;
+    int64_t state, value; /* which of them it is; NO_INDEX: none, so that of both it is the slots */
+    uint64_t counts;      /* lives_at: bytes that no other one counts */
+} Holder;
+typedef VEC(Holder) Holders;
+Holders lives_holders(const Lives *l, const PlanProgram *program, Arena *a);
+/* The same of the program of instruction `instr`, with the bytes held while it runs; each byte
+ * counts once. */
+Holders lives_at(const Lives *l, uint64_t instr, Arena *a);
+/* Adds those at the peak, by category. */
+void lives_peak_bytes(const Lives *l, uint64_t bytes[CATEGORY_COUNT]);
 /* The instruction with the most live bytes of all programs; the first of several. */
 uint64_t lives_peak(const Plan *p);
 /* What the arena holds at the peak: the categories and the unused bytes between them, largest

@@ -36,7 +36,7 @@ const char *plan_advice(const Plan *p, DeviceKind device, Arena *a) {
     uint64_t bytes[HOLDERS] = {0}, all = MAX(p->settings->workspace_bytes[device], UINT64_C(1));
     const char *text = "";
     Lives lives = lives_of(p, a);
-    if (p->n_instrs) lives_at(&lives, lives_peak(p), bytes);
+    lives_peak_bytes(&lives, bytes);
     bytes[KERNELS] = all - MIN(p->settings->arena_bytes, all);
     for (int n = 0; n < HOLDERS; n++) {
         int largest = 0;

@@ -22,43 +22,26 @@ const CategoryInfo category_info[CATEGORY_COUNT] = {
 #undef CATEGORY
 };
 
-Category lives_state(StateRole role) {
-    switch (role) {
-    case STATE_PARAM:
-    case STATE_COPY: return HOLDS_PARAMETERS;
-    case STATE_MOMENT1:
-    case STATE_MOMENT2:
-    case STATE_MOMENT3:
-    case STATE_MOMENT4:
-    case STATE_FACTORS: return HOLDS_OPTIMIZER;
-    case STATE_GRADIENT: return HOLDS_GRADIENTS;
-    case STATE_GATHERED: return HOLDS_GATHERED;
-    case STATE_STAGING: return HOLDS_BATCH;
-    case STATE_KEPT: return HOLDS_ACTIVATIONS;
-    case STATE_CACHE: return HOLDS_ACTIVATIONS;
-    case STATE_OUTBOX: return HOLDS_COMMUNICATION;
-    case STATE_STEP:
-    case STATE_SCALE:
-    case STATE_METRIC:
-    case STATE_LARGEST:
-    case STATE_PREDICTION:
-    case STATE_ROLES: break;
-    }
-    return HOLDS_OTHER;
-}
+static const uint8_t role_category[STATE_ROLES] = {
+    [STATE_PARAM] = HOLDS_PARAMETERS,     [STATE_COPY] = HOLDS_PARAMETERS,
+    [STATE_MOMENT1] = HOLDS_OPTIMIZER,    [STATE_MOMENT2] = HOLDS_OPTIMIZER,
+    [STATE_MOMENT3] = HOLDS_OPTIMIZER,    [STATE_MOMENT4] = HOLDS_OPTIMIZER,
+    [STATE_FACTORS] = HOLDS_OPTIMIZER,    [STATE_GRADIENT] = HOLDS_GRADIENTS,
+    [STATE_GATHERED] = HOLDS_GATHERED,    [STATE_STAGING] = HOLDS_BATCH,
+    [STATE_KEPT] = HOLDS_ACTIVATIONS,     [STATE_CACHE] = HOLDS_ACTIVATIONS,
+    [STATE_OUTBOX] = HOLDS_COMMUNICATION, [STATE_STEP] = HOLDS_OTHER,
+    [STATE_SCALE] = HOLDS_OTHER,          [STATE_METRIC] = HOLDS_OTHER,
+    [STATE_LARGEST] = HOLDS_OTHER,        [STATE_PREDICTION] = HOLDS_OTHER,
+};
+
+static Category lives_state(StateRole role) { return (Category)role_category[role]; }
 
 /* A collective's result has the category of what the collective carries. */
-static Category carried_category(int64_t tag) {
-    switch ((CommTag)tag) {
-    case TAG_PARAMETER: return HOLDS_GATHERED;
-    case TAG_GRADIENT: return HOLDS_GRADIENTS;
-    case TAG_MOMENTUM: return HOLDS_OPTIMIZER;
-    case TAG_ACTIVATION: return HOLDS_ACTIVATIONS;
-    case TAG_METRIC:
-    case TAG_KINDS: break;
-    }
-    return HOLDS_OTHER;
-}
+static const uint8_t tag_category[TAG_KINDS] = {
+    [TAG_PARAMETER] = HOLDS_GATHERED, [TAG_GRADIENT] = HOLDS_GRADIENTS,
+    [TAG_MOMENTUM] = HOLDS_OPTIMIZER, [TAG_ACTIVATION] = HOLDS_ACTIVATIONS,
+    [TAG_METRIC] = HOLDS_OTHER,
+};
 
 /* The category of a copy from host memory: that of the state, or of a gradient that was moved to
  * the host. */
@@ -97,7 +80,7 @@ static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, 
     if (fetch && !sent) return copied_category(p, fetch);
     if (def->op == OP_retain) return retains_gathered(p, def) ? HOLDS_GATHERED : HOLDS_GRADIENTS;
     if (sent) return HOLDS_COMMUNICATION;
-    if (op->effect == EFFECT_COMM) return carried_category(def->attr.tag);
+    if (op->effect == EFFECT_COMM) return (Category)tag_category[def->attr.tag];
     if (signature_result(op_signature((OpKind)def->op), k)->dtype == WANT_GRAD)
         return HOLDS_GRADIENTS;
     if (op->alias == ALIAS_PACK || def->op == OP_copy_in || def->op == OP_accumulate)
@@ -161,65 +144,114 @@ uint64_t lives_peak(const Plan *p) {
     return peak;
 }
 
-/* The border of an address range: from here on there is one holder more, or one less. */
-typedef struct RangeBorder {
-    uint64_t at;
-    int32_t change;
-    Category category;
-} RangeBorder;
-
-typedef struct RangeBorders {
-    RangeBorder *at;
-    size_t n;
-} RangeBorders;
-
-static void add_range(RangeBorders *b, uint64_t from, int64_t bytes, Category category) {
-    if (!bytes) return;
-    b->at[b->n++] = (RangeBorder){from, 1, category};
-    b->at[b->n++] = (RangeBorder){from + (uint64_t)bytes, -1, category};
-}
-
-static int by_address(const void *a, const void *b) {
-    const RangeBorder *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 static const PlanProgram *program_of(const Plan *p, uint64_t instr) {
     const PlanProgram *a = p->programs;
     while (a + 1 < p->programs + p->n_programs && instr >= a[1].first_instr) a++;
     return a;
 }
 
-/* A sweep over addresses; bytes with several holders count for the first category. */
-void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
+/* ---- holders */
+
+static void add_holder(Holders *h, Arena *a, Holder one) {
+    if (one.bytes) vec_push(a, h, one);
+}
+
+Holders lives_holders(const Lives *l, const PlanProgram *program, Arena *a) {
     const Plan *p = l->p;
-    Arena *a = arena_new();
-    RangeBorders b = {arena_array(a, RangeBorder, 2 * (p->n_values + p->n_states) + 3), 0};
-    const PlanProgram *program = program_of(p, instr);
+    Holders h = {0};
     uint32_t number = plan_stage_role(p, program->stage);
     const PlanRole *role = &p->roles[number];
-    for (uint64_t i = 0; i < p->n_states; i++)
-        if (!address_is_host(p->states[i].address) && plan_has_state(p, &p->states[i], number) &&
-            p->states[i].role != STATE_KEPT)
-            add_range(&b, p->states[i].address, type_bytes(&p->states[i].type),
-                      lives_state((StateRole)p->states[i].role));
-    add_range(&b, role->kept_at, (int64_t)(role->kept_bytes * role->kept_slots),
-              lives_state(STATE_KEPT));
-    for (uint64_t i = 0; i < program->n_instr; i++) {
-        const PlanInstr *in = &p->instrs[program->first_instr + i];
+    Holder one = {.first = program->first_instr, .value = NO_INDEX};
+    one.last = one.first + program->n_instr - 1;
+    for (uint64_t i = 0; i < p->n_states; i++) {
+        const PlanState *s = &p->states[i];
+        if (address_is_host(s->address) || !plan_has_state(p, s, number) || s->role == STATE_KEPT)
+            continue;
+        one.at = s->address;
+        one.bytes = (uint64_t)type_bytes(&s->type);
+        one.category = lives_state((StateRole)s->role);
+        one.state = (int64_t)i;
+        add_holder(&h, a, one);
+    }
+    one.at = role->kept_at;
+    one.bytes = role->kept_bytes * role->kept_slots;
+    one.category = lives_state(STATE_KEPT);
+    one.state = NO_INDEX;
+    add_holder(&h, a, one);
+    const PlanInstr *in = &p->instrs[program->first_instr];
+    for (const PlanInstr *end = in + program->n_instr; in < end; in++)
         for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++)
-            if (l->category[v] < CATEGORY_COUNT && l->first[v] <= instr && l->last[v] >= instr)
-                add_range(&b, p->values[v].address, (int64_t)plan_room(p, &p->values[v]),
-                          (Category)l->category[v]);
+            if (l->category[v] < CATEGORY_COUNT)
+                add_holder(&h, a,
+                           (Holder){.at = p->values[v].address,
+                                    .bytes = plan_room(p, &p->values[v]),
+                                    .first = l->first[v],
+                                    .last = l->last[v],
+                                    .category = (Category)l->category[v],
+                                    .state = NO_INDEX,
+                                    .value = (int64_t)v});
+    return h;
+}
+
+/* Where a holder begins or ends. */
+typedef struct Border {
+    uint64_t at;
+    Holder *holder;
+} Border;
+
+static int by_address(const void *a, const void *b) {
+    const Border *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Adds the holder to those of a byte, or removes it; few hold the same byte. */
+static void update_active(Holder **active, uint32_t *n, Holder *one) {
+    uint32_t k = 0;
+    while (k < *n && active[k] != one) k++;
+    if (k == *n)
+        active[(*n)++] = one;
+    else
+        active[k] = active[--*n];
+}
+
+/* Of those that hold a byte the one that counts: the first category, the largest, the first. */
+static Holder *counting(Holder *const *active, uint32_t n) {
+    Holder *best = active[0];
+    for (uint32_t k = 1; k < n; k++) {
+        Holder *h = active[k];
+        bool before = h->category < best->category;
+        if (h->category == best->category)
+            before = h->bytes != best->bytes ? h->bytes > best->bytes : h < best;
+        if (before) best = h;
     }
-    int64_t holders[CATEGORY_COUNT] = {0};
-    qsort(b.at, b.n, sizeof *b.at, by_address);
-    for (size_t i = 0; i + 1 < b.n; i++) {
-        int c = 0;
-        holders[b.at[i].category] += b.at[i].change;
-        while (c < CATEGORY_COUNT && !holders[c]) c++;
-        if (c < CATEGORY_COUNT) bytes[c] += b.at[i + 1].at - b.at[i].at;
+    return best;
+}
+
+/* A sweep over addresses. */
+Holders lives_at(const Lives *l, uint64_t instr, Arena *a) {
+    Holders h = lives_holders(l, program_of(l->p, instr), a);
+    Border *border = arena_array(a, Border, 2 * h.n + 1);
+    Holder **active = arena_array(a, Holder *, h.n + 1);
+    uint32_t n = 0, n_active = 0;
+    for (uint32_t i = 0; i < h.n; i++) {
+        Holder *one = &h.at[i];
+        if (one->first > instr || one->last < instr) continue;
+        border[n++] = (Border){one->at, one};
+        border[n++] = (Border){one->at + one->bytes, one};
     }
+    qsort(border, n, sizeof *border, by_address);
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        update_active(active, &n_active, border[i].holder);
+        if (n_active) counting(active, n_active)->counts += border[i + 1].at - border[i].at;
+    }
+    return h;
+}
+
+void lives_peak_bytes(const Lives *l, uint64_t bytes[CATEGORY_COUNT]) {
+    Arena *a = arena_new();
+    Holders h = {0};
+    if (l->p->n_instrs) h = lives_at(l, lives_peak(l->p), a);
+    for (uint32_t i = 0; i < h.n; i++) bytes[h.at[i].category] += h.at[i].counts;
     arena_free(a);
 }
 
@@ -241,7 +273,7 @@ static int by_size(const void *a, const void *b) {
 
 void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]) {
     uint64_t bytes[CATEGORY_COUNT] = {0}, sum = 0, arena = l->p->settings->arena_bytes;
-    if (l->p->n_instrs) lives_at(l, lives_peak(l->p), bytes);
+    lives_peak_bytes(l, bytes);
     for (int c = 0; c < CATEGORY_COUNT; c++) {
         parts[c] = (LivesPart){category_info[c].words, bytes[c]};
         sum += bytes[c];

@@ -47,11 +47,9 @@ json_t *dump_peak_json(const Plan *p) {
     Arena *a = arena_new();
     uint64_t bytes[CATEGORY_COUNT] = {0}, sum = 0, live = 0;
     json_t *o = json_packed("{}"), *categories = json_packed("{}");
-    if (p->n_instrs) {
-        Lives lives = lives_of(p, a);
-        lives_at(&lives, lives_peak(p), bytes);
-        live = p->instrs[lives_peak(p)].live_bytes;
-    }
+    Lives lives = lives_of(p, a);
+    lives_peak_bytes(&lives, bytes);
+    if (p->n_instrs) live = p->instrs[lives_peak(p)].live_bytes;
     for (int d = 0; d < DEVICE_KINDS; d++)
         json_put(o, word_of(&words_DeviceKind, d), json_count(s->workspace_bytes[d]));
     json_put(o, "arena", json_count(s->arena_bytes));

@@ -45,22 +45,10 @@ static void add_held(Strip *s, Category category, uint64_t first, uint64_t end, 
 }
 
 static void hold_everything(Strip *s) {
-    const Plan *p = s->v->p;
-    const Lives *l = &s->v->lives;
     uint64_t base = s->program->first_instr;
-    for (uint64_t i = 0; i < p->n_states; i++) {
-        const PlanState *q = &p->states[i];
-        if (!address_is_host(q->address))
-            add_held(s, lives_state((StateRole)q->role), 0, s->program->n_instr, q->address,
-                     q->address + (uint64_t)type_bytes(&q->type));
-    }
-    for (uint32_t i = 0; i < s->program->n_instr; i++) {
-        const PlanInstr *in = &p->instrs[base + i];
-        for (uint32_t k = in->first_out; k < in->first_out + in->n_out; k++)
-            if (l->category[k] < CATEGORY_COUNT)
-                add_held(s, (Category)l->category[k], l->first[k] - base, l->last[k] - base + 1,
-                         p->values[k].address, p->values[k].address + plan_room(p, &p->values[k]));
-    }
+    Holders all = lives_holders(&s->v->lives, s->program, s->v->a);
+    for (const Holder *h = all.at; h < all.at + all.n; h++)
+        add_held(s, h->category, h->first - base, h->last - base + 1, h->at, h->at + h->bytes);
 }
 
 static char mark_of(const Strip *s, uint64_t r, uint64_t c) {

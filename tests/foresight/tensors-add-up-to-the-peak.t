@@ -13,6 +13,8 @@ gpt2.fsd -s shard.gather=i8 -s shard.recompute=Block
 bert.fsd -s train.batch=64 -s train.accumulate=2
 mixtral.fsd -n 4
 t5.fsd -n 2
+gpt-text.fsd --mesh pp=2,dp=2 -s train.accumulate=4
+gpt-text.fsd --mesh pp=2 -s shard.pipeline=interleaved -s shard.stages=4 -s train.accumulate=4
 ==== add.py
 import json, subprocess, sys
 def ask(*words):
@@ -50,3 +52,7 @@ equal True
 33 x layers.*' mixtral.fsd:54, 32 x m.layers.* None:None
 equal True
 6 x enc.*.ff t5.fsd:17, 1 x cross_entropy_both t5.fsd:82
+equal True
+1 x kept activations None:None, 3 x h.*' gpt-text.fsd:38
+equal True
+1 x kept activations None:None, 3 x grad.h.* None:None
