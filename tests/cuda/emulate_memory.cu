@@ -1,6 +1,8 @@
 /* Memory of the emulated CUDA runtime: allocations of a GPU and pinned ones, copies, fills, and the
  * legacy stream that cudaMemcpy works on. */
+#include <algorithm>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "emulate_runtime.h"
 
@@ -25,17 +27,42 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
 }
 /* Of the runtime's addresses no more is promised than that they are multiples of 256: they are of
  * no greater power of two. */
-enum { PROMISED = 256, PAGE = 4096, HUGE = 2 << 20 };
+enum { PROMISED = 256, PAGE = 4096, ONES = 512 << 10, LARGE = 4 << 20 };
+static void *map_pages(void *at, size_t bytes, int file) {
+    int flags = MAP_PRIVATE | (at ? MAP_FIXED : 0) | (file < 0 ? MAP_ANONYMOUS : 0);
+    void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+/* memset in memory of allocate(). Programs touch little of an arena or a workspace, so many pages
+ * of 0 or 0xff are mapped, which costs nothing until one is written. */
+static void fill(void *to, int value, size_t bytes) {
+    char *first = (char *)(((uintptr_t)to + PAGE - 1) / PAGE * PAGE), *end = (char *)to + bytes;
+    char *last = (char *)((uintptr_t)end / PAGE * PAGE);
+    if (bytes < LARGE || (value != 0 && value != 0xff)) {
+        memset(to, value, bytes);
+        return;
+    }
+    static int file = -1; /* of ONES bytes 0xff */
+    if (file < 0) {
+        std::string ones(ONES, '\xff');
+        file = memfd_create("ones", MFD_CLOEXEC);
+        if (file < 0 || write(file, ones.data(), ONES) != ONES) abort();
+    }
+    memset(to, value, (size_t)(first - (char *)to));
+    memset(last, value, (size_t)(end - last));
+    if (value == 0 && !map_pages(first, (size_t)(last - first), -1)) abort();
+    for (char *at = first; value && at < last; at += ONES)
+        if (!map_pages(at, std::min((size_t)(last - at), (size_t)ONES), file)) abort();
+}
 static cudaError_t allocate(void **p, size_t bytes, int device, size_t offset) {
-    size_t free_bytes, total;
+    size_t free_bytes, total, size = (bytes + offset + PAGE - 1) / PAGE * PAGE;
     cudaMemGetInfo(&free_bytes, &total);
     if (device >= 0 && bytes > free_bytes) return cudaErrorMemoryAllocation;
-    size_t unit = bytes < 2 * HUGE ? PAGE : HUGE, size = (bytes + offset + unit - 1) / unit * unit;
-    char *base = (char *)aligned_alloc(unit, size);
+    char *base = (char *)map_pages(NULL, size, -1);
     if (!base) return cudaErrorMemoryAllocation;
-    if (unit == HUGE) madvise(base, size, MADV_HUGEPAGE); /* it is filled: faults took most time */
-    *p = memset(base + offset, 0xff, bytes);
-    memory[base + offset] = EmulatedMemory{base + offset, bytes, device, base};
+    fill(base, 0xff, size);
+    *p = base + offset;
+    memory[base + offset] = EmulatedMemory{base + offset, bytes, device, base, size};
     return cudaSuccess;
 }
 /* All of it in one allocation, of a GPU or pinned. */
@@ -76,7 +103,7 @@ cudaError_t cudaFree(void *p) {
     finish_all();
     auto found = memory.find((const char *)p);
     if (found == memory.end()) refuse("cudaFree", "of something that is no allocation");
-    free(found->second.base);
+    munmap(found->second.base, found->second.mapped);
     memory.erase(found);
     return cudaSuccess;
 }
@@ -118,7 +145,7 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes) {
     CUstream_st *s = legacy_stream("cudaMemset");
     need_memory(to, bytes, true, "cudaMemset");
     MAY_FAIL;
-    give(s, [=] { memset(to, value, bytes); });
+    give(s, [=] { fill(to, value, bytes); });
     return cudaSuccess;
 }
 static bool pinned(const void *p) {
@@ -154,7 +181,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t s) {
     MAY_FAIL;
     RaceIssue issue = race_issue();
     give(s, [=] {
-        memset(to, value, bytes);
+        fill(to, value, bytes);
         race_library(issue, "cudaMemsetAsync", to, bytes, 1, 0);
     });
     return cudaSuccess;

@@ -36,8 +36,9 @@ int emulate_device(cudaStream_t stream);
 struct EmulatedMemory {
     char *at;
     size_t bytes;
-    int device; /* -1: pinned host memory */
-    char *base;
+    int device;    /* -1: pinned host memory */
+    char *base;    /* what it lies in */
+    size_t mapped; /* bytes from `base` */
 };
 bool emulate_memory(const void *address, EmulatedMemory *out);
 /* Whole pages of the current GPU, for libraries that take them from the driver; cudaFree has them
