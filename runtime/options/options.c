@@ -9,38 +9,18 @@
 #include "device.h"
 #include "options.h"
 
-typedef enum OptionId {
-#define OPTION(id, name, form, value, doc, example) OPT_##id,
-#define VARIABLE(title, form, doc)
-#include "options.def"
-#undef OPTION
-    OPT_COUNT
-} OptionId;
-
-static const char *const names[OPT_COUNT] = {
-#define OPTION(id, name, form, value, doc, example) name,
-#include "options.def"
-#undef OPTION
-};
-static const bool takes_value[OPT_COUNT] = {
-#define OPTION(id, name, form, value, doc, example) (value) != NULL,
-#include "options.def"
-#undef OPTION
-};
-#undef VARIABLE
-
 /* --help: parts with a title, rows in two columns, their further lines in the second. */
 static const struct {
     const char *title, *form, *doc;
 } usage[] = {
-#define OPTION(id, name, form, value, doc, example) {NULL, form, doc},
+#define OPTION(becomes, name, form, value, doc, example) {NULL, form, doc},
 #define VARIABLE(title, form, doc) {title, form, doc},
 #include "options.def"
 #undef OPTION
 #undef VARIABLE
 };
 
-static void print_usage(void) {
+static int print_usage(void) {
     const char *title = "";
     puts("usage: fsdp-run [-n RANKS] [options] plan.bin\n");
     for (size_t i = 0; i < ARRAY_LEN(usage); i++) {
@@ -57,6 +37,7 @@ static void print_usage(void) {
 #define EXIT(constant, code, doc) printf("  %-27d %s\n", code, doc);
 #include "exit_codes.def"
 #undef EXIT
+    return EXIT_DONE;
 }
 
 __attribute__((format(printf, 1, 2))) static int usage_error(const char *format, ...) {
@@ -122,14 +103,6 @@ static int count_option(const char *name, const char *value, int64_t low, int64_
                        (long long)low);
 }
 
-static int small_option(const char *name, const char *value, int64_t low, int64_t high,
-                        int32_t *out) {
-    int64_t x = *out;
-    int code = count_option(name, value, low, high, &x);
-    *out = (int32_t)x;
-    return code;
-}
-
 static int word_option(const char *name, const char *value, const char *const *known, size_t n,
                        const char **out) {
     for (size_t i = 0; i < n; i++)
@@ -140,19 +113,20 @@ static int word_option(const char *name, const char *value, const char *const *k
     return unknown_word(name, value, known, n);
 }
 
-static int form_option(RunOptions *o, const char *value) {
+static int form_option(RunOptions *o, const char *name, const char *value) {
     const char *known[CHECKPOINT_FORMS], *form = NULL;
     for (int i = 0; i < CHECKPOINT_FORMS; i++)
         known[i] = word_of(&words_CheckpointForm, (uint32_t)i);
-    int code = word_option("--checkpoint-form", value, known, ARRAY_LEN(known), &form);
+    int code = word_option(name, value, known, ARRAY_LEN(known), &form);
     if (code < 0) o->checkpoint.form = word_find(&words_CheckpointForm, form);
     return code;
 }
 
-static int data_option(RunOptions *o, const char *value) {
+static int data_option(RunOptions *o, const char *option, const char *value) {
     char *equals = strchr(value, '=');
     if (!equals || equals == value || !equals[1])
-        return usage_error("--data %s: must be NAME=PATH, such as --data train=text.txt", value);
+        return usage_error("%s %s: must be NAME=PATH, such as --data train=text.txt", option,
+                           value);
     DataOption *grown = realloc(o->data, (o->n_data + 1) * sizeof *grown);
     if (!grown) fail_environment("no memory for the command line");
     o->data = grown;
@@ -162,46 +136,47 @@ static int data_option(RunOptions *o, const char *value) {
     return -1;
 }
 
-static int dump_option(RunOptions *o, const char *value) {
+static int dump_option(RunOptions *o, const char *name, const char *value) {
     char number[24];
     const char *equals = strchr(value, '=');
     size_t n = equals ? (size_t)(equals - value) : 0;
     if (n == 0 || n >= sizeof number || !equals[1])
-        return usage_error(
-            "--dump-grads %s: must be S=FILE, such as --dump-grads 0=grads.safetensors", value);
+        return usage_error("%s %s: must be S=FILE, such as --dump-grads 0=grads.safetensors", name,
+                           value);
     memcpy(number, value, n);
     number[n] = 0;
     if (!whole_number(number, 0, INT32_MAX, &o->dump_step))
-        return usage_error("--dump-grads %s: `%s` is not a step number", value, number);
+        return usage_error("%s %s: `%s` is not a step number", name, value, number);
     o->dump_path = equals + 1;
     return -1;
 }
 
-static int type_option(RunOptions *o, const char *value) {
+static int type_option(RunOptions *o, const char *name, const char *value) {
     size_t n = 0;
     if (save_type(value, &o->save.type)) return -1;
     while (save_types[n]) n++;
-    return unknown_word("--save-dtype", value, save_types, n);
+    return unknown_word(name, value, save_types, n);
 }
 
-static int size_option(const char *value, uint64_t *out) {
-    if (save_size(value, out)) return -1;
-    return usage_error("--max-file %s: must be a size, such as 500MB, 5GB or 2GiB", value);
+static int size_option(RunOptions *o, const char *name, const char *value) {
+    if (save_size(value, &o->save.max_file)) return -1;
+    return usage_error("%s %s: must be a size, such as 500MB, 5GB or 2GiB", name, value);
 }
 
 /* 989e12, 989T, 340G */
-static int peak_option(const char *value, double *out) {
+static int peak_option(RunOptions *o, const char *name, const char *value) {
     static const char units[] = "GTP";
     char *end;
-    *out = strtod(value, &end);
+    double x = strtod(value, &end);
     const char *unit = *end ? strchr(units, *end) : NULL;
     if (unit && !end[1]) {
-        for (const char *u = units; u <= unit; u++) *out *= u == units ? 1e9 : 1e3;
+        for (const char *u = units; u <= unit; u++) x *= u == units ? 1e9 : 1e3;
         end++;
     }
-    if (end > value && !*end && *out >= 1e6 && *out <= 1e21) return -1;
-    return usage_error(
-        "--peak-flops %s: must be operations per second, such as 989T, 340G or 9.89e14", value);
+    o->peak_flops = x;
+    if (end > value && !*end && x >= 1e6 && x <= 1e21) return -1;
+    return usage_error("%s %s: must be operations per second, such as 989T, 340G or 9.89e14", name,
+                       value);
 }
 
 static int complete_save(RunOptions *o) {
@@ -215,27 +190,24 @@ static int complete_save(RunOptions *o) {
     return -1;
 }
 
-static int temperature_option(RunOptions *o, const char *value) {
+static int temperature_option(RunOptions *o, const char *name, const char *value) {
     char *end;
     double x = o->sampling.temperature = strtod(value, &end);
-    o->samples = "--temperature";
     if (!*end && x >= 0 && x <= 1e6) return -1;
-    return usage_error("--temperature %s: must be a number of at least 0", value);
+    return usage_error("%s %s: must be a number of at least 0", name, value);
 }
 
-static int top_p_option(RunOptions *o, const char *value) {
+static int top_p_option(RunOptions *o, const char *name, const char *value) {
     char *end;
     double x = o->sampling.top_p = strtod(value, &end);
-    o->samples = "--top-p";
     if (!*end && x > 0 && x <= 1) return -1;
-    return usage_error("--top-p %s: must be a number above 0 and at most 1", value);
+    return usage_error("%s %s: must be a number above 0 and at most 1", name, value);
 }
 
-static int end_option(RunOptions *o, const char *value) {
-    o->samples = "--end-token";
+static int end_option(RunOptions *o, const char *name, const char *value) {
     o->end_token = END_NONE;
     if (!strcmp(value, "none")) return -1;
-    return count_option("--end-token", value, 0, INT32_MAX, &o->end_token);
+    return count_option(name, value, 0, INT32_MAX, &o->end_token);
 }
 
 /* Finds options of training, given an option that excludes it. */
@@ -306,15 +278,15 @@ static int complete_options(RunOptions *o) {
     return code < 0 ? complete_save(o) : code;
 }
 
-static int device_option(RunOptions *o, const char *value) {
+static int device_option(RunOptions *o, const char *name, const char *value) {
     const char *known[DEVICE_KINDS + 1];
     for (int i = 0; i < DEVICE_KINDS; i++) known[i] = word_of(&words_DeviceKind, i);
     known[DEVICE_KINDS] = "auto";
     if (!strcmp(value, "gpu")) return usage_error("unknown device `gpu`; did you mean `cuda`?");
-    return word_option("device", value, known, ARRAY_LEN(known), &o->device);
+    return word_option(name + strlen("--"), value, known, ARRAY_LEN(known), &o->device);
 }
 
-static int transport_option(RunOptions *o, const char *value) {
+static int transport_option(RunOptions *o, const char *name, const char *value) {
     const char *known[TRANSPORT_KINDS];
     for (size_t i = 0; i < TRANSPORT_KINDS; i++) {
         known[i] = transports[i].name;
@@ -322,92 +294,83 @@ static int transport_option(RunOptions *o, const char *value) {
         o->transport = &transports[i];
         return -1;
     }
-    return unknown_word("transport", value, known, TRANSPORT_KINDS);
+    return unknown_word(name + strlen("--"), value, known, TRANSPORT_KINDS);
 }
 
-static int apply_option(RunOptions *o, OptionId id, const char *value) {
-    static const char *const overlaps[] = {"auto", "on", "off"};
+static int overlap_option(RunOptions *o, const char *name, const char *value) {
+    static const char *const words[] = {"auto", "on", "off"};
+    return word_option(name, value, words, ARRAY_LEN(words), &o->overlap);
+}
+
+static int resume_option(RunOptions *o, const char *name, const char *value) {
+    o->resume = value;
+    o->or_start = strcmp(name, "--resume") != 0;
+    return -1;
+}
+
+typedef struct OptionRow {
+    const char *name;
+    bool takes_value, samples;
+    enum { BECOMES_FLAG, BECOMES_TEXT, BECOMES_SMALL, BECOMES_COUNT, BECOMES_READ } becomes;
+    size_t at; /* of the field in RunOptions */
+    int64_t low, high;
+    int (*read)(RunOptions *o, const char *name, const char *value);
+} OptionRow;
+
+#define FLAG(field) .becomes = BECOMES_FLAG, .at = offsetof(RunOptions, field)
+#define TEXT(field) .becomes = BECOMES_TEXT, .at = offsetof(RunOptions, field)
+#define NUMBER(size, field, from, to)                                                              \
+    .becomes = BECOMES_##size, .at = offsetof(RunOptions, field), .low = from, .high = to
+#define SMALL(field, from, to) NUMBER(SMALL, field, from, to)
+#define COUNT(field, from, to) NUMBER(COUNT, field, from, to)
+#define BY(function) .becomes = BECOMES_READ, .read = function
+#define SAMPLES .samples = true,
+
+static const OptionRow options[] = {
+#define OPTION(becomes, name, form, value, doc, example) {name, (value) != NULL, becomes},
+#define VARIABLE(title, form, doc)
+#include "options.def"
+#undef OPTION
+#undef VARIABLE
+};
+
+static int apply_option(RunOptions *o, const OptionRow *row, const char *value) {
+    void *field = (char *)o + row->at;
     int64_t x = 0;
     int code = -1;
-    switch (id) {
-    case OPT_RANKS: return small_option("-n", value, 1, INT32_MAX, &o->ranks);
-    case OPT_DEVICE: return device_option(o, value);
-    case OPT_TRANSPORT: return transport_option(o, value);
-    case OPT_HOSTS: o->hosts = value; return -1;
-    case OPT_THREADS: return small_option("--threads", value, 1, DEVICE_THREADS, &o->threads);
-    case OPT_OVERLAP:
-        return word_option("--overlap", value, overlaps, ARRAY_LEN(overlaps), &o->overlap);
-    case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
-    case OPT_DATA: return data_option(o, value);
-    case OPT_LOAD: o->load = value; return -1;
-    case OPT_ACCEPT: o->accept = value; return -1;
-    case OPT_CHECKPOINT: o->checkpoint.folder = value; return -1;
-    case OPT_CHECKPOINT_EVERY:
-        return count_option("--checkpoint-every", value, 1, INT32_MAX, &o->checkpoint.every);
-    case OPT_KEEP: return count_option("--keep", value, 0, INT32_MAX, &o->checkpoint.keep);
-    case OPT_KEEP_EVERY:
-        return count_option("--keep-every", value, 1, INT32_MAX, &o->checkpoint.keep_every);
-    case OPT_CHECKPOINT_FORM: return form_option(o, value);
-    case OPT_KEEP_BEST: o->checkpoint.keep_best = true; return -1;
-    case OPT_RESUME:
-        o->resume = value;
-        o->or_start = false;
-        return -1;
-    case OPT_RESUME_OR_START:
-        o->resume = value;
-        o->or_start = true;
-        return -1;
-    case OPT_RESTARTS: return small_option("--restarts", value, 0, INT32_MAX, &o->restarts);
-    case OPT_EVAL_ONLY: o->eval_only = true; return -1;
-    case OPT_PREDICT: o->predict = value; return -1;
-    case OPT_GENERATE: o->generate = value; return -1;
-    case OPT_TOKENIZER: o->tokenizer = value; return -1;
-    case OPT_TOKENS: return count_option("--tokens", value, 1, INT32_MAX, &o->tokens);
-    case OPT_TEMPERATURE: return temperature_option(o, value);
-    case OPT_SEED:
-        code = count_option("--seed", value, 0, INT64_MAX, &x);
-        o->sampling.seed = (uint64_t)x;
-        o->samples = "--seed";
-        return code;
-    case OPT_TOP_K:
-        o->samples = "--top-k";
-        return count_option("--top-k", value, 1, INT32_MAX, &o->sampling.top_k);
-    case OPT_TOP_P: return top_p_option(o, value);
-    case OPT_END_TOKEN: return end_option(o, value);
-    case OPT_PROMPTS: o->prompts = value; return -1;
-    case OPT_SAVE: o->save.path = value; return -1;
-    case OPT_SAVE_DTYPE: return type_option(o, value);
-    case OPT_MAX_FILE: return size_option(value, &o->save.max_file);
-    case OPT_DUMP_GRADS: return dump_option(o, value);
-    case OPT_PROFILE: o->profile = value; return -1;
-    case OPT_LOG: o->log = value; return -1;
-    case OPT_TENSORBOARD: o->tensorboard = value; return -1;
-    case OPT_PEAK_FLOPS: return peak_option(value, &o->peak_flops);
-    case OPT_QUIET: o->quiet = true; return -1;
-    case OPT_VERSION: o->version = true; return -1;
-    case OPT_SELF_TEST: o->self_test = true; return -1;
-    case OPT_ONLY: o->only = value; return -1;
-    case OPT_HELP: print_usage(); return EXIT_DONE;
-    default: BUG("option %d has no action", (int)id);
+    if (row->samples) o->samples = row->name;
+    switch (row->becomes) {
+    case BECOMES_FLAG: *(bool *)field = true; break;
+    case BECOMES_TEXT: *(const char **)field = value; break;
+    case BECOMES_COUNT: return count_option(row->name, value, row->low, row->high, field);
+    case BECOMES_SMALL:
+        code = count_option(row->name, value, row->low, row->high, &x);
+        *(int32_t *)field = (int32_t)x;
+        break;
+    case BECOMES_READ: return row->read(o, row->name, value);
     }
+    return code;
 }
 
-/* The option that the argument names, and its value when it is in the same argument. */
-static OptionId find_option(const char *argument, const char **value) {
-    *value = NULL;
-    if (!strncmp(argument, "-n", 2) && argument[2] && argument[1] != '-') {
-        *value = argument + 2;
-        return OPT_RANKS;
-    }
-    if (!strcmp(argument, "-h")) return OPT_HELP;
-    if (!strcmp(argument, "-q")) return OPT_QUIET;
+/* The option that the argument names, or NULL, and its value when it is in the same argument. */
+static const OptionRow *find_option(const char *argument, const char **value) {
+    if (!strcmp(argument, "-h")) argument = "--help";
+    if (!strcmp(argument, "-q")) argument = "--quiet";
     size_t n = strcspn(argument, "=");
-    for (int i = 0; i < OPT_COUNT; i++)
-        if (strlen(names[i]) == n && !strncmp(argument, names[i], n)) {
-            if (argument[n]) *value = argument + n + 1;
-            return (OptionId)i;
-        }
-    return OPT_COUNT;
+    *value = argument[n] ? argument + n + 1 : NULL;
+    if (!strncmp(argument, "-n", 2) && argument[2]) *value = argument + (n = 2);
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        if (strlen(options[i].name) == n && !strncmp(argument, options[i].name, n))
+            return &options[i];
+    return NULL;
+}
+
+static int unknown_option(const char *argument) {
+    const char *names[ARRAY_LEN(options)];
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) names[i] = options[i].name;
+    /* one letter is as near to any other */
+    size_t near = strlen(argument) > strlen("-n") ? ARRAY_LEN(options) : 0;
+    return unknown_name("option", argument, names, near);
 }
 
 int options_parse(int argc, char **argv, RunOptions *o) {
@@ -432,17 +395,14 @@ int options_parse(int argc, char **argv, RunOptions *o) {
             only_files = true;
             continue;
         }
-        OptionId id = find_option(argument, &value);
-        /* one letter is as near to any other */
-        size_t near = strlen(argument) > strlen("-n") ? OPT_COUNT : 0;
-        if (id == OPT_COUNT) return unknown_name("option", argument, names, near);
-        bool takes = takes_value[id];
-        if (!takes && value) return usage_error("%s takes no value", names[id]);
-        if (takes && !value && i + 1 == argc) return usage_error("%s needs a value", names[id]);
-        if (takes && !value) value = argv[++i];
-        if (takes && !*value) return usage_error("%s needs a value", names[id]);
-        int code = apply_option(o, id, value);
+        const OptionRow *row = find_option(argument, &value);
+        if (!row) return unknown_option(argument);
+        if (!row->takes_value && value) return usage_error("%s takes no value", row->name);
+        if (row->takes_value && !value) value = i + 1 < argc ? argv[++i] : "";
+        if (row->takes_value && !*value) return usage_error("%s needs a value", row->name);
+        int code = apply_option(o, row, value);
         if (code >= 0) return code;
+        if (o->help) return print_usage();
     }
     if (o->version) return -1;
     if (o->only && !o->self_test) return usage_error("--only needs --self-test");

@@ -81,7 +81,7 @@ typedef struct RunOptions {
     const char *dump_path;
     const char *profile; /* --profile, or NULL */
     const char *overlap; /* auto, on or off */
-    bool quiet, version, self_test;
+    bool quiet, version, self_test, help;
     const char *only; /* --only: rows of --self-test, with commas between them; or NULL */
     bool eval_only;   /* --eval-only, or --predict: */
     const char *predict;
