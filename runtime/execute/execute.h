@@ -107,8 +107,8 @@ typedef struct TestHooks {
     int (*call_end)(void *of, uint32_t program, char *error);
     void (*refill)(void *of); /* transient memory was used between calls */
     int (*issue)(void *of, uint32_t program, char *error); /* in place of the executor */
-    uint64_t (*high_water)(const void *of); /* the most bytes of the arena that were written */
     void (*close)(void *of);
+    uint64_t high_water; /* the most bytes of the arena that were written; 0: not observed */
 } TestHooks;
 
 struct Rank {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "run.h"
-#include "testing.h"
 
 bool run_speaks(const Run *run) {
     return !run->options->quiet && (!run->launch.module || run->launch.rank == 0);
@@ -30,9 +29,9 @@ uint64_t run_device_bytes(const Run *run) {
 
 static void print_summary(const Run *run) {
     const Transport *t = run->transport;
-    EndNumbers n = {.high_water = testing_high_water(run),
-                    .device_bytes = run_device_bytes(run),
-                    .arenas = run->n_rank};
+    EndNumbers n = {.device_bytes = run_device_bytes(run), .arenas = run->n_rank};
+    for (int32_t i = 0; i < run->n_rank; i++)
+        n.high_water = MAX(n.high_water, run->rank[i].hooks.high_water);
     if (t->library_bytes) n.library_bytes = t->library_bytes(run->rank[0].transport);
     metrics_summary(run->metrics, &n);
 }

@@ -43,10 +43,9 @@ typedef struct MemoryCheck {
     uint32_t
         *first; /* [instrs + 1] ranges that end after instruction k: first[k] .. first[k + 1] */
     VEC(ByteRange) freed;
-    uint32_t *last;     /* [values] last instruction that touches the value, or NEVER */
-    Life *live, *ended; /* [values + states] while a program is looked at */
+    uint32_t *last; /* [values] last instruction that touches the value, or NEVER */
+    Life *live;     /* [values + states] while a program is looked at */
     uint32_t n_live;
-    uint64_t high_water;
     uint8_t guard[GUARD_BYTES];
     /* of the instruction that is issued: where it finds operands and results the second time */
     const void **in;
@@ -118,16 +117,15 @@ static void analyse_program(MemoryCheck *m, const PlanProgram *q, uint32_t *old)
         for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++)
             if (p->values[v].type.dtype != DT_TOKEN)
                 m->live[m->n_live++] = (Life){range_of(p, v), m->last[v]};
-        uint32_t kept = 0, ended = 0;
-        for (uint32_t i = 0; i < m->n_live; i++) {
-            if (m->live[i].last == k)
-                m->ended[ended++] = m->live[i];
-            else
-                m->live[kept++] = m->live[i];
+        uint32_t all = m->n_live;
+        for (uint32_t i = all; i-- > 0;) { /* what ends here goes behind the rest */
+            Life life = m->live[i];
+            if (life.last != k) continue;
+            m->live[i] = m->live[--m->n_live];
+            m->live[m->n_live] = life;
         }
-        m->n_live = kept;
         m->first[k] = m->freed.n;
-        for (uint32_t i = 0; i < ended; i++) free_rest(m, m->ended[i].range, 0);
+        for (uint32_t i = m->n_live; i < all; i++) free_rest(m, m->live[i].range, 0);
         m->first[k + 1] = m->freed.n;
     }
 }
@@ -271,8 +269,9 @@ static int memory_check_after(void *of, uint32_t k, char *error) {
         if (of_state && m->rank->gate.hold) m->rank->gate.hold(m->rank, UINT32_MAX);
         uint8_t *at = (uint8_t *)m->rank->arena;
         uint64_t top = address_is_host(f.begin) ? 0 : f.end;
-        while (top > f.begin && top > m->high_water && at[top - 1] == POISON) top--;
-        if (top > f.begin) m->high_water = MAX(m->high_water, top);
+        uint64_t *high = &m->rank->hooks.high_water;
+        while (top > f.begin && top > *high && at[top - 1] == POISON) top--;
+        if (top > f.begin) *high = MAX(*high, top);
         memset(rank_at(m->rank, f.begin), POISON, f.end - f.begin);
     }
     return check_guards(m, k, error);
@@ -282,16 +281,12 @@ static int memory_check_after(void *of, uint32_t k, char *error) {
 static int memory_check_call_end(void *of, uint32_t program, char *error) {
     MemoryCheck *m = of;
     const PlanProgram *q = &m->rank->run->plan->programs[program];
-    uint64_t arena = rank_role(m->rank)->arena_bytes;
-    if (m->high_water > arena)
+    uint64_t arena = rank_role(m->rank)->arena_bytes, high = m->rank->hooks.high_water;
+    if (high > arena)
         return fail_with(error, EXIT_RANK,
                          "memory check: byte %llu was written, but the arena has only %llu",
-                         (unsigned long long)m->high_water, (unsigned long long)arena);
+                         (unsigned long long)high, (unsigned long long)arena);
     return q->n_instr ? check_guards(m, q->first_instr + q->n_instr - 1, error) : 0;
-}
-
-static uint64_t memory_check_high_water(const void *of) {
-    return ((const MemoryCheck *)of)->high_water;
 }
 
 int memory_check_open(Rank *r) {
@@ -308,7 +303,6 @@ int memory_check_open(Rank *r) {
     for (uint32_t v = 0; v < p->n_values; v++)
         if (m->last[v] != NEVER) m->last[v] = shared_gather_release(r, v, m->last[v]);
     m->live = arena_array(a, Life, p->n_values + p->n_states + 1);
-    m->ended = arena_array(a, Life, p->n_values + p->n_states + 1);
     find_room(m);
     uint32_t *old = arena_array(a, uint32_t, p->n_states + 1);
     for (uint64_t i = 0; i < p->n_programs; i++)
@@ -316,12 +310,11 @@ int memory_check_open(Rank *r) {
     memset(m->guard, GUARD, GUARD_BYTES);
     for (int i = 0; i < 2; i++) memset(guard_at(m, i), GUARD, GUARD_BYTES);
     memory_check_poison(m);
-    m->high_water = rank_role(r)->persistent_bytes;
     r->hooks = (TestHooks){.of = m,
                            .before = memory_check_before,
                            .after = memory_check_after,
                            .call_end = memory_check_call_end,
                            .refill = memory_check_poison,
-                           .high_water = memory_check_high_water};
+                           .high_water = rank_role(r)->persistent_bytes};
     return 0;
 }

@@ -9,15 +9,20 @@
 
 #include "execute.h"
 
-/* testing.c: the mode that the run asks for, of which a rank has one at most; after executor_open.
- * It sets the rank's hooks. */
-int testing_open(Rank *r);
-void testing_close(Rank *r);
-/* The most bytes of an arena that a rank of the run was seen to write; 0: it was not observed. */
-uint64_t testing_high_water(const Run *run);
-
 int memory_check_open(Rank *r);  /* FSDP_CHECK=memory */
 int replica_check_open(Rank *r); /* FSDP_CHECK=replicas */
 int stream_test_open(Rank *r);   /* FSDP_TEST_STREAMS */
+
+/* The mode that the run asks for; after executor_open. It sets the rank's hooks: as modes exclude
+ * each other (options.c), one set is enough. */
+static inline int testing_open(Rank *r) {
+    if (r->run->test.memory) return memory_check_open(r);
+    if (r->run->test.replicas) return replica_check_open(r);
+    return r->run->test.streams ? stream_test_open(r) : 0;
+}
+static inline void testing_close(Rank *r) {
+    if (r->hooks.close) r->hooks.close(r->hooks.of);
+    r->hooks = (TestHooks){0};
+}
 
 #endif
