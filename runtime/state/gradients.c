@@ -93,16 +93,13 @@ void gradient_dump_arm(GradientDump *d, int64_t step) {
     if (d) d->armed = step == d->rank->run->options->dump_step;
 }
 
-static const void *gradient_shard(void *user, uint32_t group) {
-    return ((const GradientDump *)user)->shard[group];
-}
+const float *gradient_shard(const GradientDump *d, uint32_t group) { return d->shard[group]; }
 
 SaveForm gradients_form(const RunOptions *o) {
     return (SaveForm){.path = o->dump_path, .type = FT_F32, .config = ""};
 }
 
 int gradient_dump_write(GradientDump *d) {
-    ShardSource source = {.shard = gradient_shard, .user = d, .host = true, .dtype = DT_F32};
     SaveForm form = gradients_form(d->rank->run->options);
-    return gather_to_file(d->rank, &source, &form, true);
+    return gather_to_file(d->rank, d, &form);
 }

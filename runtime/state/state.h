@@ -24,14 +24,6 @@ typedef struct SaveMoment {
     CheckpointNumbers numbers; /* what became of it */
 } SaveMoment;
 
-/* Where this rank's shard of each group is: device or host memory. */
-typedef struct ShardSource {
-    const void *(*shard)(void *user, uint32_t group);
-    void *user;
-    bool host;
-    int dtype; /* of the elements; DT_NONE = the group's master dtype */
-} ShardSource;
-
 /* weights.c */
 /* Initial values of elements [first, first + n) of a whole parameter, in its master dtype. */
 void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
@@ -41,8 +33,8 @@ int weights_compare(const Run *run, char *error);
 /* Fills this rank's shards from a checkpoint, --load or the initial values. */
 int weights_start(Rank *r);
 
-/* gather.c: full parameters from shards, a piece at a time. */
-int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, bool trainable_only);
+/* gather.c: full parameters from shards, a piece at a time; dump: or their gradients. */
+int gather_to_file(Rank *r, const GradientDump *dump, const SaveForm *form);
 int save_weights(Rank *r); /* --save */
 /* Bytes of such files, and of the largest. Fails if they are too many, or tensors have one name. */
 int gather_size(const Plan *p, bool trainable_only, const SaveForm *form, uint64_t *bytes,
@@ -54,6 +46,7 @@ int gradient_dump_open(Rank *r, GradientDump **out);
 void gradient_dump_close(GradientDump *d);
 void gradient_dump_arm(GradientDump *d, int64_t step);
 int gradient_dump_write(GradientDump *d);
+const float *gradient_shard(const GradientDump *d, uint32_t group); /* the rank's copy */
 
 /* saver.c: checkpoints of the run; run->checkpoint says which. */
 int saver_open(Run *run, char *error);
