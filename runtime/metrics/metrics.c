@@ -36,6 +36,8 @@ struct Metrics {
     double best_eval;
     bool goes_on; /* the log, with lines of an earlier run */
     uint64_t arena_bytes;
+    int lost; /* code of the first line or event that could not be written */
+    char why[ERROR_BYTES];
     char line[LINE_BYTES];
     char buffer[LINE_BYTES * 2];
 };
@@ -177,13 +179,17 @@ static void lose_reader(Metrics *m) {
     m->log = NULL;
 }
 
+static void free_line(json_t *o) {
+    json_decref(o);
+    pool_on = false;
+    pool_used = 0;
+}
+
 /* Writes the object, with the time, as a line and gives its memory back. */
 static int write_line(Metrics *m, json_t *o, char *error) {
     json_object_set_new(o, "time", json_real(wall_time()));
     size_t n = json_dumpb(o, m->line, LINE_BYTES - 1, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(o);
-    pool_on = false;
-    pool_used = 0;
+    free_line(o);
     if (n >= LINE_BYTES) { /* names come from the plan, and may be of any length */
         return fail_with(error, EXIT_CORRUPT,
                          "%s: a line of %zu bytes: the metrics' names are too long",
@@ -197,6 +203,19 @@ static int write_line(Metrics *m, json_t *o, char *error) {
     }
     return fail_with(error, EXIT_ENVIRONMENT, "cannot write the log %s: %s", m->run.options->log,
                      strerror(errno));
+}
+
+static int keep_loss(Metrics *m, int code, const char *error) {
+    if (code && !m->lost) {
+        m->lost = code;
+        snprintf(m->why, sizeof m->why, "%s", error);
+    }
+    return code;
+}
+
+int metrics_lost(const Metrics *m, const char **why) {
+    *why = m->why;
+    return m->lost;
 }
 
 int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
@@ -227,54 +246,49 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     return write_line(m, o, error);
 }
 
-/* What both kinds of log have of a step besides its own numbers. */
-typedef struct Rates {
-    double tokens, work, mfu; /* a second; the last two 0 where they are not known */
-} Rates;
+/* ---- what both kinds of log have; o: the line of --log, NULL: there is none */
 
-static Rates rates_of(const Metrics *m, const StepNumbers *n) {
-    const Progress *p = &m->progress;
-    Rates r = {.tokens = (double)p->tokens / n->seconds, .work = p->work / n->seconds};
-    if (p->peak > 0) r.mfu = r.work / p->peak;
-    return r;
+static json_t *begin_both(Metrics *m, const char *name, int64_t step) {
+    event_begin(&m->events);
+    json_t *o = m->log ? new_event(name) : NULL;
+    if (o) json_object_set_new(o, "step", json_integer(step));
+    return o;
 }
 
-static int write_events(Metrics *m, const StepNumbers *n, const Rates *r, char *error) {
-    EventFile *e = &m->events;
-    event_begin(e);
-    event_scalar(e, "train", "loss", n->loss);
-    for (int i = 0; i < n->n_term; i++) event_scalar(e, "train", n->term_name[i], n->term[i]);
-    event_scalar(e, "train", "grad_norm", n->norm);
-    event_scalar(e, "train", "lr", n->lr);
-    bool tokens = *m->progress.rate_unit == 't';
-    event_scalar(e, "train", tokens ? "tokens_per_s" : "samples_per_s", r->tokens);
-    if (r->work > 0) event_scalar(e, "train", "model_flops_per_s", r->work);
-    if (r->mfu > 0) event_scalar(e, "train", "mfu", r->mfu);
-    if (n->loss_scale > 0) event_scalar(e, "train", "loss_scale", n->loss_scale);
-    return event_write(e, n->step + 1, error);
+static void put_both(Metrics *m, json_t *o, const char *group, const char *name, double x) {
+    event_scalar(&m->events, group, name, x);
+    if (o) json_object_set_new(o, name, json_number(x));
+}
+
+static int write_both(Metrics *m, json_t *o, int64_t step, char *error) {
+    int code = event_write(&m->events, step, error);
+    if (o && code) free_line(o);
+    if (o && !code) code = write_line(m, o, error);
+    return keep_loss(m, code, error);
 }
 
 int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     progress_step(&m->progress, n);
-    Rates r = rates_of(m, n);
-    int code = write_events(m, n, &r, error);
-    if (code || !m->log) return code;
-    json_t *o = new_event("step");
-    json_object_set_new(o, "step", json_integer(n->step));
-    json_object_set_new(o, "loss", json_number(n->loss));
-    for (int i = 0; i < n->n_term; i++)
-        json_object_set_new(o, n->term_name[i], json_number(n->term[i]));
-    json_object_set_new(o, "grad_norm", json_number(n->norm));
-    json_object_set_new(o, "lr", json_number(n->lr));
-    json_object_set_new(o, "samples", json_integer(m->run.plan->settings->batch));
-    json_object_set_new(o, "tokens", json_integer(m->progress.tokens));
-    json_object_set_new(o, "step_ms", json_number(n->seconds * 1e3));
-    json_object_set_new(o, "tokens_per_s", json_number(r.tokens));
-    if (r.work > 0) json_object_set_new(o, "model_flops_per_s", json_number(r.work));
-    if (r.mfu > 0) json_object_set_new(o, "mfu", json_number(r.mfu));
-    if (n->loss_scale > 0) json_object_set_new(o, "loss_scale", json_number(n->loss_scale));
-    if (n->skipped) json_object_set_new(o, "skipped", json_true());
-    return write_line(m, o, error);
+    const Progress *p = &m->progress;
+    double tokens = (double)p->tokens / n->seconds, work = p->work / n->seconds;
+    json_t *o = begin_both(m, "step", n->step);
+    put_both(m, o, "train", "loss", n->loss);
+    for (int i = 0; i < n->n_term; i++) put_both(m, o, "train", n->term_name[i], n->term[i]);
+    put_both(m, o, "train", "grad_norm", n->norm);
+    put_both(m, o, "train", "lr", n->lr);
+    event_scalar(&m->events, "train", *p->rate_unit == 't' ? "tokens_per_s" : "samples_per_s",
+                 tokens);
+    if (o) {
+        json_object_set_new(o, "samples", json_integer(m->run.plan->settings->batch));
+        json_object_set_new(o, "tokens", json_integer(p->tokens));
+        json_object_set_new(o, "step_ms", json_number(n->seconds * 1e3));
+        json_object_set_new(o, "tokens_per_s", json_number(tokens));
+    }
+    if (work > 0) put_both(m, o, "train", "model_flops_per_s", work);
+    if (work > 0 && p->peak > 0) put_both(m, o, "train", "mfu", work / p->peak);
+    if (n->loss_scale > 0) put_both(m, o, "train", "loss_scale", n->loss_scale);
+    if (o && n->skipped) json_object_set_new(o, "skipped", json_true());
+    return write_both(m, o, n->step + 1, error);
 }
 
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
@@ -282,14 +296,9 @@ int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const
     for (int i = 0; i < n; i++)
         if (!strcmp(name[i], "loss") && !(m->best_eval <= value[i])) m->best_eval = value[i];
     progress_evaluation(&m->progress, step, n, name, value);
-    event_begin(&m->events);
-    for (int i = 0; i < n; i++) event_scalar(&m->events, "eval", name[i], value[i]);
-    int code = event_write(&m->events, step, error);
-    if (code || !m->log) return code;
-    json_t *o = new_event("eval");
-    json_object_set_new(o, "step", json_integer(step));
-    for (int i = 0; i < n; i++) json_object_set_new(o, name[i], json_number(value[i]));
-    return write_line(m, o, error);
+    json_t *o = begin_both(m, "eval", step);
+    for (int i = 0; i < n; i++) put_both(m, o, "eval", name[i], value[i]);
+    return write_both(m, o, step, error);
 }
 
 int metrics_checkpoint(Metrics *m, const CheckpointNumbers *n, char *error) {
@@ -301,7 +310,7 @@ int metrics_checkpoint(Metrics *m, const CheckpointNumbers *n, char *error) {
     json_object_set_new(o, "write_s", json_number(n->seconds));
     if (n->late) json_object_set_new(o, "late", json_true());
     if (!n->written) json_object_set_new(o, "failed", json_true());
-    return write_line(m, o, error);
+    return keep_loss(m, write_line(m, o, error), error);
 }
 
 double metrics_best(const Metrics *m) { return m->best_eval; }

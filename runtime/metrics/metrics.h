@@ -62,6 +62,9 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error);
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
                  char *error);
 int metrics_checkpoint(Metrics *m, const CheckpointNumbers *n, char *error);
+/* The code of the first step, evaluation or checkpoint that could not be told, and its message; 0:
+ * all were. */
+int metrics_lost(const Metrics *m, const char **why);
 double metrics_best(const Metrics *m); /* least loss of an evaluation, NaN = none */
 int metrics_end(Metrics *m, int64_t steps, uint64_t device_bytes, char *error);
 void metrics_end_bar(Metrics *m); /* what is printed next starts on a line of its own */

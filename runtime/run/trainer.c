@@ -42,8 +42,6 @@ typedef struct Trainer {
     int64_t evaluated; /* steps done at the last evaluation, -1 = none */
     double evaluation; /* its loss */
     bool log_lost;     /* rank 0 can no longer write the log; only rank 0 knows why */
-    int log_code;
-    char log_error[ERROR_BYTES];
 } Trainer;
 
 static int find_states(Trainer *t) {
@@ -90,21 +88,17 @@ static int prepare_call(Trainer *t, const ProgramCall *c, const void *batch) {
     return code;
 }
 
-/* Rank 0: a log that cannot be written any more ends the run after this step, as an interrupt does,
- * so that --save has what was trained. */
-static void keep_log_error(Trainer *t, int code) {
-    if (!code || t->log_code) return;
-    t->log_code = code;
-    memcpy(t->log_error, t->rank->error, sizeof t->log_error);
-}
-
-/* What ranks agree on after a step and an evaluation; the largest word counts. */
+/* What ranks agree on after a step and an evaluation; the largest word counts. A log that cannot be
+ * written any more ends the run after this step, as an interrupt does, so that --save has what was
+ * trained. */
 enum { GO_ON, STOP, STOP_LOG_LOST };
 
 /* Ranks may see a signal at different times; they stop after the same call. */
 static int agree_to_stop(Trainer *t, bool *stop) {
     bool interrupted = atomic_load(&t->run->end.interrupted);
-    uint64_t mine = t->log_code ? STOP_LOG_LOST : interrupted ? STOP : GO_ON, wanted = GO_ON;
+    const char *why;
+    bool lost = t->rank->rank == 0 && metrics_lost(t->run->metrics, &why);
+    uint64_t mine = lost ? STOP_LOG_LOST : interrupted ? STOP : GO_ON, wanted = GO_ON;
     int code = rank_agree(t->rank, mine, &wanted);
     *stop = wanted != GO_ON;
     t->log_lost = wanted == STOP_LOG_LOST;
@@ -178,7 +172,7 @@ static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
                          .term = t->term};
         rank_writes(r, true);
         if (empty) warn_no_targets(t, c->step);
-        keep_log_error(t, metrics_step(t->run->metrics, &n, r->error));
+        metrics_step(t->run->metrics, &n, r->error);
         rank_writes(r, false);
     }
     if (asks && t->settings->on_nan == ON_NAN_STOP) {
@@ -262,56 +256,30 @@ static int add_metrics(Trainer *t, const ProgramCall *c, bool *stop) {
     memset(t->metric, 0, sizeof t->metric);
     rank_writes(r, true);
     if (r->rank == 0)
-        keep_log_error(t,
-                       metrics_eval(t->run->metrics, t->run->options->eval_only ? 0 : c->step + 1,
-                                    n, name, value, r->error));
+        metrics_eval(t->run->metrics, t->run->options->eval_only ? 0 : c->step + 1, n, name, value,
+                     r->error);
     rank_writes(r, false);
     return agree_to_stop(t, stop);
 }
 
-/* Rank 0's log, once it is known what became of a checkpoint. */
-static int tell_checkpoint(Trainer *t, int code) {
-    Rank *r = t->rank;
-    const CheckpointNumbers *n = saver_take_numbers(r);
-    if (code || !n || r->rank != 0) return code;
-    rank_writes(r, true);
-    keep_log_error(t, metrics_checkpoint(t->run->metrics, n, r->error));
-    rank_writes(r, false);
-    return 0;
-}
-
-/* One under way may have been written during the step. */
-static int poll_checkpoint(Trainer *t) {
-    if (!saver_at_work(t->rank)) return 0;
-    return tell_checkpoint(t, saver_poll(t->rank));
-}
-
-static int finish_checkpoint(Trainer *t) {
-    if (!saver_at_work(t->rank)) return 0;
-    return tell_checkpoint(t, saver_finish(t->rank));
-}
-
 /* evaluation_due: the one after the last step did not happen. */
 static int begin_checkpoint(Trainer *t, bool last, bool evaluation_due) {
-    Rank *r = t->rank;
     SaveMoment m = {.step = t->done,
                     .last = last,
                     .evaluation_due = evaluation_due,
                     .has_evaluation = t->evaluated == t->done,
                     .evaluation = t->evaluation,
                     .loss_scale = t->loss_scale};
-    saver_is_late(r);
-    int code = finish_checkpoint(t);
-    return code ? code : tell_checkpoint(t, saver_begin(r, &m));
+    return saver_begin(t->rank, &m);
 }
 
 /* The state when the run ends, where the newest checkpoint is not that. */
 static int save_last(Trainer *t, bool evaluation_due) {
     if (!t->run->saver) return 0;
-    int code = finish_checkpoint(t);
+    int code = saver_finish(t->rank);
     if (code || saver_saved_step(t->rank) == t->done) return code;
     code = begin_checkpoint(t, true, evaluation_due);
-    return code ? code : finish_checkpoint(t);
+    return code ? code : saver_finish(t->rank);
 }
 
 /* Runs the step again. more: the loader reads for a call that will not come. */
@@ -394,7 +362,7 @@ static int train_steps(Trainer *t) {
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
         if (code == EXIT_TRAINING)
             code = r->fault.n ? explain_index(t, &call) : explain_not_finite(t, call.step, more);
-        if (!code && !call.evaluation && call.ends) code = poll_checkpoint(t);
+        if (!code && !call.evaluation && call.ends) code = saver_poll(r);
         if (code) return code;
         evaluation_due = more && next.evaluation && next.step < t->done;
         if (call.ends && !stop && more && !evaluation_due && saver_due(r, t->done))
@@ -433,15 +401,14 @@ static int save_after_stop(Trainer *t) {
 static int end_without_log(Trainer *t) {
     Rank *r = t->rank;
     uint64_t word;
-    const char *save = r->run->options->save.path;
+    const char *save = r->run->options->save.path, *why;
     if (r->rank != 0) {
         int code = rank_agree(r, 0, &word);
         return code ? code : EXIT_RANK;
     }
-    snprintf(r->error, ERROR_BYTES, "%.250s\nhelp: the run ended after step %lld%s%.180s",
-             t->log_error, (long long)t->done - 1, save ? "; the weights are in " : "",
-             save ? save : "");
-    return t->log_code;
+    int code = metrics_lost(r->run->metrics, &why);
+    return fail_with(r->error, code, "%.250s\nhelp: the run ended after step %lld%s%.180s", why,
+                     (long long)t->done - 1, save ? "; the weights are in " : "", save ? save : "");
 }
 
 int trainer_run(Rank *r) {

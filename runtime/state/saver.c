@@ -164,7 +164,6 @@ int saver_start(Rank *r) {
     uint64_t ranks = r->run->launch.module ? (uint64_t)r->run->launch.ranks : 0;
     uint64_t n = ranks ? words_in_bucket(r->run) * ranks : 0;
     g->words = arena_array(r->memory, uint64_t, n + 1);
-    g->reported = true;
     r->checkpoint->saved_step = resumes_here(r->run) ? r->run->steps.first : -1;
     int code = save_stream_open(r);
     return code ? code : rank_agree(r, r->rank == 0 ? s->id : 0, &r->checkpoint->run_id);
@@ -311,8 +310,11 @@ static int conclude_checkpoint(Rank *r, int mine, int worst) {
     m->numbers.bytes = ck_total_bytes(&r->run->saver->contents.c);
     m->numbers.seconds = (g->ended > 0 ? g->ended : monotonic_seconds()) - g->begun;
     m->numbers.stalled = g->stalled + (monotonic_seconds() - g->since) + save_stream_stalled(r);
-    g->reported = false;
-    return code;
+    if (code || r->rank != 0) return code;
+    rank_writes(r, true);
+    metrics_checkpoint(r->run->metrics, &m->numbers, r->error); /* which keeps a failure */
+    rank_writes(r, false);
+    return 0;
 }
 
 /* The ranks' jobs are done: the next part of it begins, or all is over. */
@@ -330,15 +332,12 @@ static int continue_checkpoint(Rank *r) {
     return failed ? failed : conclude_checkpoint(r, mine, worst);
 }
 
-bool saver_at_work(const Rank *r) { return r->checkpoint && r->checkpoint->phase != SAVE_NONE; }
-
-void saver_is_late(Rank *r) {
-    if (saver_at_work(r)) r->checkpoint->moment.numbers.late = true;
-}
+static bool is_at_work(const Rank *r) { return r->checkpoint && r->checkpoint->phase != SAVE_NONE; }
 
 int saver_poll(Rank *r) {
     CheckpointInFlight *g = r->checkpoint;
     uint64_t busy = 0;
+    if (!is_at_work(r)) return 0;
     g->since = monotonic_seconds();
     int code = rank_agree(r, save_stream_busy(r), &busy);
     if (!code && !busy) code = continue_checkpoint(r);
@@ -349,7 +348,7 @@ int saver_poll(Rank *r) {
 int saver_finish(Rank *r) {
     int code = 0;
     rank_writes(r, true);
-    while (!code && saver_at_work(r)) {
+    while (!code && is_at_work(r)) {
         r->checkpoint->since = monotonic_seconds();
         code = continue_checkpoint(r);
         r->checkpoint->stalled += monotonic_seconds() - r->checkpoint->since;
@@ -360,8 +359,11 @@ int saver_finish(Rank *r) {
 
 int saver_begin(Rank *r, const SaveMoment *m) {
     CheckpointInFlight *g = r->checkpoint;
-    double begun = monotonic_seconds();
     const char *folder = r->run->checkpoint.folder;
+    if (is_at_work(r)) g->moment.numbers.late = true;
+    int code = saver_finish(r), worst = 0;
+    if (code) return code;
+    double begun = monotonic_seconds();
     g->moment = *m;
     g->moment.numbers = (CheckpointNumbers){.step = m->step};
     g->begun = g->since = begun;
@@ -369,7 +371,7 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     g->stalled = 0;
     g->explained = false;
     g->phase = SAVE_BEGINS;
-    int code = rank_synchronize(r, r->error), worst = 0;
+    code = rank_synchronize(r, r->error);
     if (code) return code;
     ck_part_path(folder, m->step, r->checkpoint->run_id, g->part);
     if (r->rank == 0) describe_moment(r);
@@ -382,11 +384,4 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     save_stream_write(r, write_files);
     g->stalled = monotonic_seconds() - begun;
     return 0;
-}
-
-const CheckpointNumbers *saver_take_numbers(Rank *r) {
-    CheckpointInFlight *g = r->checkpoint;
-    if (!g || g->phase != SAVE_NONE || g->reported) return NULL;
-    g->reported = true;
-    return &g->moment.numbers;
 }

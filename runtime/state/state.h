@@ -58,12 +58,8 @@ int64_t saver_saved_step(const Rank *r);     /* of the newest checkpoint, -1 = n
 /* Called by all ranks, between calls of programs. A code other than 0 ends the run. A checkpoint
  * that only could not be written gives 0, unless it is the last of the run or too many failed. */
 int saver_begin(Rank *r, const SaveMoment *m); /* writing continues during the next steps */
-bool saver_at_work(const Rank *r);
-void saver_is_late(Rank *r); /* the next one is due: its numbers will say so */
-int saver_poll(Rank *r);     /* after each step while it is at work */
-int saver_finish(Rank *r);   /* waits for it */
-/* What became of a checkpoint, once; else NULL. */
-const CheckpointNumbers *saver_take_numbers(Rank *r);
+int saver_poll(Rank *r);                       /* after each step */
+int saver_finish(Rank *r);                     /* waits for the one that is at work, if any */
 
 /* resume.c: prints what is wrong. */
 int resume_open(Run *run);                      /* --resume, --resume-or-start */
