@@ -35,7 +35,7 @@ enum { JOB_WORDS = 16, JOB_VARIABLES = 2 };
 typedef struct Job {
     const char *argv[JOB_WORDS];
     const char *variable[JOB_VARIABLES][2]; /* of the environment: name, value */
-    char *out;                              /* path */
+    const char *out;                        /* path */
     pid_t pid;
     int64_t begun_ms;
     int status; /* of waitpid */
@@ -77,9 +77,8 @@ static bool is_running(Job *j, int seconds) {
 }
 
 /* Runs them in the folder, in this order, several at a time, each for at most `seconds`; calls
- * ended(context) whenever one of them is done. */
-static void jobs_run(Job *job, size_t n, const char *folder, int seconds,
-                     void (*ended)(void *context), void *context) {
+ * `ended`, unless that is NULL, whenever one of them is done. */
+static void jobs_run(Job *job, size_t n, const char *folder, int seconds, void (*ended)(void)) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN) * 3 / 4;
     size_t limit = (size_t)MAX(LEAST_AT_ONCE, MIN(cores, MOST_AT_ONCE)), running = 0;
     for (size_t next = 0, left = n; left > 0;) {
@@ -89,7 +88,7 @@ static void jobs_run(Job *job, size_t n, const char *folder, int seconds,
             if (job[i].done || is_running(&job[i], seconds)) continue;
             running--;
             left--;
-            ended(context);
+            if (ended) ended();
         }
     }
 }
@@ -100,16 +99,11 @@ static bool job_succeeded(const Job *j) {
 
 /* What it printed; NUL-terminated, to be freed. */
 static char *job_output(const Job *j) {
-    Buf text = {0};
-    char piece[4096];
-    FILE *f = fopen(j->out, "re");
-    for (size_t n; f && (n = fread(piece, 1, sizeof piece, f)) > 0;)
-        buf_printf(&text, "%.*s", (int)n, piece);
-    if (f) fclose(f);
-    char *copy = strdup(text.n ? text.at : "");
-    buf_free(&text);
-    if (!copy) fail_environment("out of memory");
-    return copy;
+    size_t n;
+    char *text = read_file(j->out, &n);
+    if (!text) text = strdup("");
+    if (!text) fail_environment("out of memory");
+    return text;
 }
 
 /* How it ended, for people. */
@@ -157,13 +151,11 @@ static const char model[] =
 
 typedef enum Verdict { PASSED, FAILED, SKIPPED, VERDICTS } Verdict;
 
-typedef struct Row Row;
-struct Row {
+typedef struct Row {
     char name[64];
-    size_t first_job, n_jobs;
-    Verdict (*judge)(const Job *job, double bound, char *text, size_t size);
-    double bound;
-};
+    size_t first_job;
+    double bound; /* of differences between two jobs; 0: it is one, which compares kernels */
+} Row;
 
 typedef struct SelfTest {
     const RunOptions *options;
@@ -179,15 +171,6 @@ typedef struct SelfTest {
 } SelfTest;
 
 static SelfTest test;
-
-__attribute__((format(printf, 1, 2))) static const char *text_of(const char *format, ...) {
-    char text[4352];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return arena_strdup(test.arena, text);
-}
 
 /* ---- what is checked */
 
@@ -214,25 +197,17 @@ static bool is_wanted(const char *kind, const char *name) {
     return wanted;
 }
 
-static Row *add_row(const char *name, size_t n_jobs,
-                    Verdict (*judge)(const Job *, double, char *, size_t)) {
+static void add_row(const char *name, double bound) {
     if (test.n_rows == MOST_ROWS) BUG("more than %d rows", MOST_ROWS);
     Row *row = &test.row[test.n_rows++];
-    *row = (Row){.first_job = test.n_jobs, .n_jobs = n_jobs, .judge = judge};
+    *row = (Row){.first_job = test.n_jobs, .bound = bound};
     snprintf(row->name, sizeof row->name, "%s", name);
-    return row;
 }
 
-static Job *add_job(const char *const *argv, size_t n) {
-    Job *j = &test.job[test.n_jobs];
-    *j = (Job){.out = (char *)(uintptr_t)text_of("%s/%zu.out", test.folder, test.n_jobs)};
-    test.n_jobs++;
-    if (n >= JOB_WORDS) BUG("a command of %zu words", n);
-    memcpy(j->argv, argv, n * sizeof *argv);
-    return j;
+static void add_job(Job job) {
+    job.out = arena_printf(test.arena, "%s/%zu.out", test.folder, test.n_jobs);
+    test.job[test.n_jobs++] = job;
 }
-#define ADD_JOB(...)                                                                               \
-    add_job((const char *const[]){__VA_ARGS__}, ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
 
 /* ---- kernels */
 
@@ -253,11 +228,10 @@ static char *last_line(char *text) {
     return at ? at + 1 : text;
 }
 
-static Verdict judge_kernel(const Job *j, double bound, char *text, size_t size) {
+static Verdict judge_kernel(const Job *j, char *text, size_t size) {
     char *said = job_output(j), *why, *found, end[96];
     Verdict verdict = job_succeeded(j) ? PASSED : FAILED;
     bool others = strstr(said, "using fsdp-run's kernels") != NULL;
-    (void)bound;
     if (verdict == PASSED && (found = line_with(said, " runs ")) != NULL) {
         found += strcspn(found, " ");
         snprintf(text, size, "%s%s", found + strspn(found, " "),
@@ -276,20 +250,15 @@ static Verdict judge_kernel(const Job *j, double bound, char *text, size_t size)
 }
 
 static void add_kernel(const char *name, const char *op, const char *attention) {
-    const char *const words[] = {test.compare, "--op", op, test.modules[DEVICE_CPU],
-                                 test.modules[test.kind]};
-    add_row(name, 1, judge_kernel);
-    Job *j;
+    const char *cpu = test.modules[DEVICE_CPU], *device = test.modules[test.kind];
+    Job j = {.argv = {test.compare, "--op", op, cpu, device}};
     if (getenv("FSDP_TEST_SMALLEST"))
-        j = ADD_JOB(words[0], "--smallest", words[1], words[2], words[3], words[4]);
-    else
-        j = add_job(words, ARRAY_LEN(words));
-    if (!attention) return;
-    j->variable[0][0] = "FSDP_CUDA_ATTENTION";
-    j->variable[0][1] = attention;
+        j = (Job){.argv = {test.compare, "--smallest", "--op", op, cpu, device}};
+    if (attention) j.variable[0][0] = "FSDP_CUDA_ATTENTION";
+    j.variable[0][1] = attention;
+    add_row(name, 0);
+    add_job(j);
 }
-
-static void do_nothing(void *context) { (void)context; }
 
 /* What FSDP_CUDA_ATTENTION can force for the op. */
 static void add_ways(const char *op) {
@@ -298,7 +267,8 @@ static void add_ways(const char *op) {
     enum { BACKWARD = 2 };
     for (size_t i = 0; i < ARRAY_LEN(ops) && test.kind == DEVICE_CUDA; i++) {
         if (strcmp(op, ops[i]) != 0) continue;
-        const char *onepass = text_of("%s/onepass", op), *cudnn = text_of("%s/cudnn", op);
+        const char *onepass = arena_printf(test.arena, "%s/onepass", op);
+        const char *cudnn = arena_printf(test.arena, "%s/cudnn", op);
         if (i < BACKWARD && is_wanted("attention", onepass)) add_kernel(onepass, op, "onepass");
         if (is_wanted("attention", cudnn)) add_kernel(cudnn, op, "cudnn");
     }
@@ -306,12 +276,12 @@ static void add_ways(const char *op) {
 
 static void add_kernels(void) {
     Job list = {.argv = {test.compare, "--list"},
-                .out = (char *)(uintptr_t)text_of("%s/list", test.folder)};
-    jobs_run(&list, 1, test.folder, JOB_SECONDS, do_nothing, NULL);
+                .out = arena_printf(test.arena, "%s/list", test.folder)};
+    jobs_run(&list, 1, test.folder, JOB_SECONDS, NULL);
     char *ops = job_output(&list), *rest = ops;
     if (!job_succeeded(&list)) fail_environment("%s --list: %s", test.compare, last_line(ops));
     for (char *op; (op = strsep(&rest, "\n")) != NULL && *op;) {
-        const char *name = text_of("%s", op);
+        const char *name = arena_strdup(test.arena, op);
         if (is_wanted("kernels", name)) add_kernel(name, name, NULL);
         add_ways(name);
     }
@@ -374,18 +344,17 @@ static Verdict judge_steps(const Job *job, double bound, char *text, size_t size
 static void add_steps(const char *kind, const char *name, int32_t ranks, const char *precision,
                       double bound) {
     if (!is_wanted(kind, name)) return;
-    const char *n = text_of("%d", ranks), *plan = text_of("%s/plan%zu", test.folder, test.n_rows);
+    const char *n = arena_printf(test.arena, "%d", ranks);
+    const char *plan = arena_printf(test.arena, "%s/plan%zu", test.folder, test.n_rows);
     const char *device = word_of(&words_DeviceKind, test.kind);
     Job *compile = &test.job[2 * MOST_ROWS - 1 - test.plans++];
     *compile = (Job){
         .argv = {test.fsdpc, "compile", "-q", "model.fsd", "-o", plan, "-n", n, "-s", precision},
-        .out = (char *)(uintptr_t)text_of("%s.out", plan)};
-    add_row(name, 2, judge_steps)->bound = bound;
-    Job *cpu = ADD_JOB(test.run, "--quiet", "--threads", "1", "--log", "-", plan);
-    cpu->variable[0][0] = "FSDP_CPU_ISA";
-    cpu->variable[1][0] = "FSDP_CPU_MATMUL";
-    cpu->variable[0][1] = cpu->variable[1][1] = "plain";
-    ADD_JOB(test.run, "--quiet", "--device", device, "--log", "-", plan);
+        .out = arena_printf(test.arena, "%s.out", plan)};
+    add_row(name, bound);
+    add_job((Job){.argv = {test.run, "--quiet", "--threads", "1", "--log", "-", plan},
+                  .variable = {{"FSDP_CPU_ISA", "plain"}, {"FSDP_CPU_MATMUL", "plain"}}});
+    add_job((Job){.argv = {test.run, "--quiet", "--device", device, "--log", "-", plan}});
 }
 
 /* ---- rows */
@@ -399,15 +368,17 @@ static void print_row(const Row *row, Verdict verdict, const char *text) {
 }
 
 /* Rows are printed in their order, each as soon as it and those before it are known. */
-static void print_known(void *context) {
+static void print_known(void) {
     char text[1024];
-    (void)context;
     for (; test.printed < test.n_rows; test.printed++) {
         const Row *row = &test.row[test.printed];
         const Job *job = &test.job[row->first_job];
-        for (size_t i = 0; i < row->n_jobs; i++)
-            if (!job[i].done) return;
-        print_row(row, row->judge(job, row->bound, text, sizeof text), text);
+        bool steps = row->bound > 0;
+        if (!job[0].done || (steps && !job[1].done)) return;
+        print_row(row,
+                  steps ? judge_steps(job, row->bound, text, sizeof text)
+                        : judge_kernel(job, text, sizeof text),
+                  text);
     }
 }
 
@@ -425,8 +396,8 @@ static void find_programs(void) {
     find_program("kernel_compare", "`ninja build/kernel_compare` makes it", test.compare);
     for (int d = 0; d < DEVICE_KINDS; d++)
         if (d == DEVICE_CPU || d == (int)test.kind)
-            find_program(text_of("device_%s.so", word_of(&words_DeviceKind, d)), whole,
-                         test.modules[d]);
+            find_program(arena_printf(test.arena, "device_%s.so", word_of(&words_DeviceKind, d)),
+                         whole, test.modules[d]);
 }
 
 static void remove_folder(void) { temporary_folder_remove(test.folder); }
@@ -434,7 +405,7 @@ static void remove_folder(void) { temporary_folder_remove(test.folder); }
 static void make_folder(void) {
     test.folder = temporary_folder(test.arena, "fsdp-self-test");
     atexit(remove_folder);
-    const char *path = text_of("%s/model.fsd", test.folder);
+    const char *path = arena_printf(test.arena, "%s/model.fsd", test.folder);
     FILE *f = fopen(path, "we");
     if (!f || fputs(model, f) < 0 || fclose(f)) fail_environment("%s cannot be written", path);
 }
@@ -467,13 +438,13 @@ static int unknown_row(void) {
 
 static int run_rows(void) {
     Job *plans = &test.job[2 * MOST_ROWS - test.plans];
-    jobs_run(plans, test.plans, test.folder, JOB_SECONDS, do_nothing, NULL);
+    jobs_run(plans, test.plans, test.folder, JOB_SECONDS, NULL);
     for (size_t i = 0; i < test.plans; i++) {
         char *said = job_output(&plans[i]);
         if (!job_succeeded(&plans[i])) fail_environment("--self-test: %s", last_line(said));
         free(said);
     }
-    jobs_run(test.job, test.n_jobs, test.folder, JOB_SECONDS, print_known, NULL);
+    jobs_run(test.job, test.n_jobs, test.folder, JOB_SECONDS, print_known);
     printf("%u passed, %u failed, %u skipped\n", test.count[PASSED], test.count[FAILED],
            test.count[SKIPPED]);
     return test.count[FAILED] ? EXIT_ENVIRONMENT : EXIT_DONE;
@@ -491,7 +462,8 @@ int self_test(const Run *run) {
     add_kernels();
     add_steps("steps", "steps/f32", 1, "train.precision=f32", LOSS_BOUND_F32);
     add_steps("steps", "steps/bf16", 1, "train.precision=bf16(master = f32)", LOSS_BOUND_BF16);
-    add_steps("ranks", text_of("ranks/%d", ranks), ranks, "train.precision=f32", LOSS_BOUND_F32);
+    add_steps("ranks", arena_printf(test.arena, "ranks/%d", ranks), ranks, "train.precision=f32",
+              LOSS_BOUND_F32);
     int code = unknown_row();
     if (!code) print_head();
     if (!code) code = run_rows();
