@@ -17,10 +17,12 @@
 
 #define PAGE "FSDP_RUN_PROGRESS" /* file of the page */
 
+static AttemptProgress *page; /* NULL: there is none */
+
 AttemptProgress *attempt_share(void) {
     char path[64];
     int fd = memfd_create("progress", MFD_CLOEXEC);
-    AttemptProgress *page = MAP_FAILED;
+    page = MAP_FAILED;
     if (fd >= 0 && !ftruncate(fd, sizeof *page))
         page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED) fail_environment("cannot watch the run: %s", strerror(errno));
@@ -33,10 +35,16 @@ AttemptProgress *attempt_find(void) {
     const char *path = getenv(PAGE);
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0) return NULL;
-    void *page = mmap(NULL, sizeof(AttemptProgress), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     prctl(PR_SET_NAME, "fsdp-run"); /* it was started as "exe" */
-    return page == MAP_FAILED ? NULL : page;
+    if (page == MAP_FAILED) page = NULL;
+    return page;
+}
+
+bool attempt_speak(void) {
+    pid_t mine = getpid(), first = 0;
+    return !page || atomic_compare_exchange_strong(&page->speaker, &first, mine) || first == mine;
 }
 
 void attempt_note(AttemptProgress *p, int64_t done) {

@@ -41,6 +41,7 @@ typedef enum AttemptStage { ATTEMPT_STARTS, ATTEMPT_MET, ATTEMPT_CALLED_OFF } At
 /* A page of memory that rank 0 shares with the processes that start the run (spawn.c, restarts.c).
  */
 typedef struct AttemptProgress {
+    _Atomic pid_t speaker; /* the first process that said why the run ends; 0: none has */
     _Atomic int32_t stage; /* decided once: met by rank 0, or called off by who started it */
     _Atomic int32_t ended; /* 1 + the exit code of all ranks, when they come to an orderly end */
     _Atomic int32_t begun;
@@ -86,7 +87,6 @@ const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext
  * *code is theirs. The variables tell them about it. */
 #define SPAWN_RUN "FSDP_RUN_ID"            /* identity of the run */
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
-#define SPAWN_SAID "FSDP_RUN_SAID"         /* file for those who say why the run ends */
 #define SPAWN_HOSTS "FSDP_RUN_HOSTS"       /* replaces --hosts after one of them was lost */
 int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int *code);
 sigset_t processes_awaited_signals(void); /* that concern a process which started ranks */
@@ -102,7 +102,6 @@ int processes_join(LaunchContext *l, const TransportTraits *t, int32_t test_host
 /* All ranks compare how their preparations went; the first that failed speaks for all. plan: its
  * path, for messages. */
 int processes_compare(const LaunchContext *l, const StartReport *mine, const char *plan);
-void processes_said(void);               /* this rank printed why the run ends */
 _Noreturn void processes_quit(int code); /* without waiting for the others */
 
 /* hosts.c */
@@ -127,11 +126,13 @@ char *hosts_line(const Hosts *h, int32_t ranks, Arena *a);
 int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOptions *c,
                        char **argv, int *code);
 
-/* attempt_progress.c. p NULL: nobody watches this attempt. */
+/* attempt_progress.c. p NULL: nobody watches this attempt, or not on this machine. */
 #define RUN_ATTEMPT "FSDP_RUN_ATTEMPT" /* how often the run was started before; for all ranks */
 /* Makes the page, and the variable by which the run finds it. */
 AttemptProgress *attempt_share(void);
 AttemptProgress *attempt_find(void);
+/* This process says why the run ends. False: another one has done so. */
+bool attempt_speak(void);
 /* Rank 0: all ranks have met, and can be interrupted. False: the attempt was called off before. */
 bool attempt_meet(AttemptProgress *p);
 /* An interrupt before that, when there is nothing to save. False: the ranks have met. */

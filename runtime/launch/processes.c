@@ -43,10 +43,9 @@ static void release_stderr(bool show) {
 
 /* Among ranks that one fsdp-run started, the first one to end prints for all. */
 static bool early;
-static bool may_speak(void);
 
 /* A rank that ends while it is held still says why. */
-static void release_at_exit(void) { release_stderr(!early || may_speak()); }
+static void release_at_exit(void) { release_stderr(!early || attempt_speak()); }
 
 static void release_at_abort(int signal_number) {
     (void)signal_number;
@@ -67,28 +66,13 @@ static void hold_stderr(void) {
     signal(SIGABRT, release_at_abort);
 }
 
-/* Tells the fsdp-run that started the ranks, if one did, that a rank says why the run ends. The
- * first one to tell has the word: lines are appended whole. */
-static bool may_speak(void) {
-    const char *path = getenv(SPAWN_SAID);
-    int fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
-    if (fd < 0) return true;
-    pid_t mine = getpid(), first = 0;
-    bool told = write(fd, &mine, sizeof mine) == (ssize_t)sizeof mine &&
-                pread(fd, &first, sizeof first, 0) == (ssize_t)sizeof first;
-    close(fd);
-    return !told || first == mine;
-}
-
-void processes_said(void) { may_speak(); }
-
 bool processes_ignore(int signal_number) {
     struct sigaction now;
     return !sigaction(signal_number, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
 void processes_begin(const LaunchContext *l) {
-    early = launch_is_spawned(l) || getenv(SPAWN_SAID);
+    early = launch_is_spawned(l) || (launch_is_of_processes(l) && l->progress);
     if (early) hold_stderr();
 }
 
@@ -114,12 +98,12 @@ int processes_join(LaunchContext *l, const TransportTraits *t, int32_t test_host
                      .local_ranks = l->local_ranks,
                      .timeout = l->timeout,
                      .test_hosts = test_hosts,
-                     .may_speak = may_speak,
+                     .may_speak = attempt_speak,
                      .told_to_end = told_to_end};
     if (!code && t->start != BY_MPIRUN) code = launch_meeting(l, &o, error);
     if (!code) code = l->module->join(&o, &l->world, error);
     if (code) {
-        if (may_speak()) fprintf(stderr, "error: %s\n", error);
+        if (attempt_speak()) fprintf(stderr, "error: %s\n", error);
         if (l->module) processes_quit(code);
         return code;
     }
@@ -157,7 +141,7 @@ int processes_compare(const LaunchContext *l, const StartReport *mine, const cha
     int failed = l->module->compare(l->world, mine, all, error);
     if (failed) {
         bool first = l->module->fail(l->world, l->rank, &failed, error);
-        if (first && may_speak()) fprintf(stderr, "error: %s\n", error);
+        if (first && attempt_speak()) fprintf(stderr, "error: %s\n", error);
         release_stderr(first);
         processes_quit(failed);
     }
@@ -179,7 +163,7 @@ int processes_compare(const LaunchContext *l, const StartReport *mine, const cha
         if (all[r].plan != all[0].plan || all[r].options != all[0].options)
             code = report_difference(l, all, r, plan);
     free(all);
-    if (code) processes_said();
+    if (code) attempt_speak();
     return code;
 }
 

@@ -61,7 +61,7 @@ typedef struct Family {
     bool mpirun;                 /* one child, which has the ranks */
     int32_t n, alive, first_bad; /* first_bad: child that failed first, or -1 */
     Child *child;
-    int said; /* file to which ranks write that they said why the run ends */
+    AttemptProgress *progress;
     int interrupts;
     /* When the first failed; when the second interrupt came, or one that ends the start; or 0. */
     int64_t bad_ms, interrupt_ms;
@@ -72,21 +72,7 @@ typedef struct Family {
     int64_t ended_ms;         /* when its ranks came to their end; or 0 */
 } Family;
 
-/* ---- what ranks have said */
-
-static void open_said(Family *f) {
-    char path[64];
-    f->said = memfd_create("said", MFD_CLOEXEC);
-    if (f->said < 0) fail_environment("cannot start ranks: %s", strerror(errno));
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), f->said);
-    setenv(SPAWN_SAID, path, 1);
-}
-
-/* The process that spoke, or 0. */
-static pid_t speaker(const Family *f) {
-    pid_t first = 0;
-    return pread(f->said, &first, sizeof first, 0) == (ssize_t)sizeof first ? first : 0;
-}
+static pid_t speaker(const Family *f) { return atomic_load(&f->progress->speaker); }
 
 /* ---- signals: all that concern us are waited for, so nothing happens in a handler */
 
@@ -108,24 +94,24 @@ static void send_all(const Family *f, int signal_number) {
 }
 
 /* Before the ranks met: mpirun is told once, since a second signal may crash it. */
-static bool call_off(Family *f, const LaunchContext *l) {
-    if (!f->mpirun || !attempt_call_off(l->progress)) return false;
+static bool call_off(Family *f) {
+    if (!f->mpirun || !attempt_call_off(f->progress)) return false;
     if (!f->called_off) send_all(f, SIGTERM);
     if (!f->called_off) f->interrupt_ms = monotonic_ms();
     f->called_off = true;
     return true;
 }
 
-static void interrupt_children(Family *f, const LaunchContext *l) {
-    if (call_off(f, l)) return;
+static void interrupt_children(Family *f) {
+    if (call_off(f)) return;
     /* mpirun hands SIGUSR1 to all ranks: they end after the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
     if (++f->interrupts == 2) f->interrupt_ms = monotonic_ms();
 }
 
 /* Never ends the ranks at once, however often it comes. */
-static void notify_children(Family *f, const LaunchContext *l) {
-    if (call_off(f, l)) return;
+static void notify_children(Family *f) {
+    if (call_off(f)) return;
     f->noticed = true;
     send_all(f, SIGUSR1);
 }
@@ -160,7 +146,7 @@ static void mpirun_child(char **command, pid_t parent, const sigset_t *mask) {
             "error: cannot start %s: %s\n"
             "help: transport mpi needs Open MPI's mpirun (Debian: openmpi-bin)\n",
             command[0], strerror(errno));
-    processes_said();
+    attempt_speak();
     _exit(EXIT_ENVIRONMENT);
 }
 
@@ -175,7 +161,7 @@ static void rank_child(char **command, int32_t rank, int listener, pid_t parent,
     if (rank == 0) fcntl(listener, F_SETFD, 0);
     execv(command[0], command);
     fprintf(stderr, "error: cannot start %s again: %s\n", command[0], strerror(errno));
-    processes_said();
+    attempt_speak();
     _exit(EXIT_ENVIRONMENT);
 }
 
@@ -217,9 +203,9 @@ static bool has_living_child(pid_t parent) {
     return lives;
 }
 
-static bool mpirun_hangs(Family *f, const LaunchContext *l) {
+static bool mpirun_hangs(Family *f) {
     int code;
-    if (!f->ended_ms && attempt_ended(l->progress, &code)) f->ended_ms = monotonic_ms();
+    if (!f->ended_ms && attempt_ended(f->progress, &code)) f->ended_ms = monotonic_ms();
     if (has_living_child(f->child[0].pid)) {
         f->had_children = true;
         f->parent_ms = monotonic_ms();
@@ -229,27 +215,27 @@ static bool mpirun_hangs(Family *f, const LaunchContext *l) {
     return f->hangs;
 }
 
-static bool time_is_up(Family *f, const LaunchContext *l) {
+static bool time_is_up(Family *f) {
     if (f->called_off) return monotonic_ms() - f->interrupt_ms >= TOLD_MS;
-    if (f->mpirun) return f->alive > 0 && mpirun_hangs(f, l);
+    if (f->mpirun) return f->alive > 0 && mpirun_hangs(f);
     if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
     if (f->interrupt_ms && monotonic_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
     return f->bad_ms && monotonic_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
 }
 
 /* Until the last child has ended; codes are noted. */
-static void attend_children(Family *f, const LaunchContext *l) {
+static void attend_children(Family *f) {
     sigset_t set = processes_awaited_signals();
     while (f->alive > 0) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
         int got = sigtimedwait(&set, NULL, &limit), status;
-        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt_children(f, l);
-        if (got == SIGUSR1) notify_children(f, l);
+        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt_children(f);
+        if (got == SIGUSR1) notify_children(f);
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
             note_change(f, pid, status);
-        if (time_is_up(f, l)) send_all(f, SIGKILL);
+        if (time_is_up(f)) send_all(f, SIGKILL);
     }
 }
 
@@ -535,17 +521,16 @@ int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int
     sigset_t set = processes_awaited_signals(), before;
     pthread_sigmask(SIG_BLOCK, &set, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    open_said(&f);
-    if (f.mpirun && !l->progress) l->progress = attempt_share();
+    if (!l->progress) l->progress = attempt_share();
+    f.progress = l->progress;
     if (f.mpirun)
         start_mpirun(&f, l, argv, t->name, &before);
     else
         start_ranks(&f, argv, t->name, &before);
     for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
-    attend_children(&f, l);
+    attend_children(&f);
     processes_end_orphans();
     *code = f.mpirun ? mpirun_code(&f, l) : family_code(&f, started);
-    close(f.said);
     arena_free(f.arena);
     return 1;
 }

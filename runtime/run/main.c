@@ -137,7 +137,7 @@ static int run_here(Run *run, char **argv) {
         code = run_summarise(run, code);
     }
     if (run->launch.module && !orderly) {
-        if (!run->end.silent) processes_said();
+        if (!run->end.silent) attempt_speak();
         processes_quit(code);
     }
     ranks_close(run);

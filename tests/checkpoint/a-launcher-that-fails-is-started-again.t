@@ -10,7 +10,7 @@ echo >> count
 case $(wc -l < count) in
 1)  "$REAL" "$@" &
     until grep -q '"step":[1-9]' log 2> /dev/null || ! kill -0 $!; do sleep 0.05; done
-    printf '\1\0\0\0' >> "$FSDP_RUN_SAID" # as a rank does that says why
+    printf '\1\0\0\0' 1<> "$FSDP_RUN_PROGRESS" # as a rank does that says why
     exit 9 ;;
 2)  exit 1 ;;
 *)  exec "$REAL" "$@" ;;
