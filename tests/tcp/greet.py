@@ -16,7 +16,7 @@ NAMES = {2: "NOTED", 3: "REFUSED", 16: "CHALLENGE"}
 
 
 def send(s, kind, payload):
-    s.sendall(struct.pack("<IHHII", 0x31504446, 3, kind, len(payload), 0) + payload)
+    s.sendall(struct.pack("<IHHII", 0x31504446, 4, kind, len(payload), 0) + payload)
 
 
 def receive(s):

@@ -1,5 +1,5 @@
-/* What transports have in common when a rank does not come to a collective: who is to blame, and
- * the words of messages about ranks, collectives and losses. How a transport notices that a rank is
+/* What transports have in common when a rank does not come to a collective: the words of messages
+ * about ranks, collectives and losses. How a transport notices that a rank is
  * missing depends on where ranks meet: in memory (meeting.h) or through messages (tcp).
  */
 #ifndef FSDPC_MISSING_H
@@ -41,20 +41,6 @@ static inline void missing_call_text(const Plan *p, uint64_t call, char *out, si
                  at->kind == PROGRAM_UPDATE ? "update" : "evaluation");
     else
         snprintf(out + n, size - (size_t)n, "micro-batch %u", (uint32_t)call);
-}
-
-/* A rank that is missing may wait for another, which is then to blame. waits_for: the rank that a
- * rank waits for, or -1. Starts with `*away`, for which `*waits` waits, and continues to a rank
- * that waits for none; false: they wait in a circle. */
-static inline bool missing_find(int32_t ranks, int32_t (*waits_for)(const void *user, int32_t rank),
-                                const void *user, int32_t *waits, int32_t *away) {
-    for (int32_t i = 0; i < ranks; i++) {
-        int32_t next = waits_for(user, *away);
-        if (next < 0) return true;
-        *waits = *away;
-        *away = next;
-    }
-    return waits_for(user, *away) < 0;
 }
 
 /* How a rank is lost: writes it to `out` and returns the remedy. */

@@ -140,8 +140,7 @@ void calls_take(World *w, int32_t rank, const HostCall *call, const char *payloa
 
 /* A member that is missing from the call in which `rank` waits: the first that waits nowhere, or
  * else the first that waits in another call. -1: the rank waits nowhere itself. */
-static int32_t missing_from(const void *user, int32_t rank) {
-    const World *w = user;
+static int32_t missing_from(const World *w, int32_t rank) {
     const HostCall *c = &w->pending[rank].call;
     int32_t found = -1;
     if (!w->pending[rank].there) return -1;
@@ -186,11 +185,16 @@ static void report_missing(World *w, const HostCall *c, int32_t seconds) {
 }
 
 /* `rank` has waited too long. The member that it waits for may itself wait in another call, so this
- * follows the chain to a rank that waits nowhere. */
+ * follows the chain to a rank that waits nowhere, unless they wait in a circle. */
 static void too_late(World *w, int32_t rank) {
     int32_t seconds = w->pending[rank].slices / SLICES_A_SECOND;
-    int32_t waits = rank, away = missing_from(w, rank);
-    if (!missing_find(w->ranks, missing_from, w, &waits, &away))
+    int32_t waits = rank, away = missing_from(w, rank), next = missing_from(w, away);
+    for (int32_t i = 0; i < w->ranks && next >= 0; i++) {
+        waits = away;
+        away = next;
+        next = missing_from(w, away);
+    }
+    if (next >= 0)
         report_disagreement(w, waits, away);
     else
         report_missing(w, &w->pending[first_that_waits_for(w, away)].call, seconds);

@@ -86,7 +86,7 @@ void ends_heard(World *w, int32_t from, const Ending *e) {
 static void loss_text(const World *w, int32_t rank, RankLoss loss, char *out, size_t size) {
     char who[160], how[96], call[64], place[320], where[400] = "";
     if (loss == LOSS_SILENT && rank_stopped(w, rank)) loss = LOSS_STOPPED;
-    rank_describe(w, rank, who, sizeof who);
+    tcp_describe(w, rank, who, sizeof who);
     const char *remedy = missing_loss_text(loss, w->options.timeout, how, sizeof how);
     missing_call_text(w->plan, w->look.sign[rank].call, call, sizeof call);
     if (w->own.waits) {

@@ -27,76 +27,61 @@ typedef struct ChiefMeeting {
     char *error;
 } ChiefMeeting;
 
-static void refuse(Link *l, int code, const char *text) {
-    Ending e = {.code = code};
-    snprintf(e.text, sizeof e.text, "%s", text);
-    link_send(l, REFUSED, &e, sizeof e, NULL, 0);
-    link_flush(l);
-}
-
-static void name_rank(const Hello *h, char *out, size_t size) {
-    snprintf(out, size, "rank %d (process %d on %s)", h->rank, h->pid, h->host);
-}
-
 static void fail_meeting(ChiefMeeting *m, int code, const char *text) {
     if (m->code) return;
     m->code = code;
     snprintf(m->error, ERROR_BYTES, "%s", text);
     for (int32_t r = 1; r < m->w->ranks; r++)
-        if (link_is_open(&m->w->link[r])) refuse(&m->w->link[r], code, text);
+        if (link_is_open(&m->w->link[r])) link_refuse(&m->w->link[r], code, text);
 }
 
 /* The hello of a connection: noted, or sent away. Takes the link over when noted. */
 static void note_hello(ChiefMeeting *m, Link *l, Hello h) {
-    World *w = m->w;
-    char text[ERROR_BYTES], who[160], other[160];
-    name_rank(&h, who, sizeof who);
+    const World *w = m->w;
+    char text[ERROR_BYTES] = "", who[160], other[160];
+    bool ours = h.identity == w->options.identity;
+    missing_rank_text(h.rank, h.pid, h.host, who, sizeof who);
     if (m->code) {
-        refuse(l, m->code, m->error);
+        link_refuse(l, m->code, m->error);
         link_close(l);
         m->missing--;
         return;
     }
-    if (h.identity != w->options.identity) {
+    if (!ours) {
         snprintf(
             text, sizeof text,
             "%s belongs to a different run than rank 0 (process %d), which listens on port %d\n"
             "help: set FSDP_NCCL_PORT to a free port for all ranks of one of the runs",
             who, (int)getpid(), w->options.port);
-        refuse(l, EXIT_USER, text);
-        m->refused++;
-        link_close(l);
-        return;
-    }
-    if (h.ranks != w->ranks || h.rank < 0 || h.rank >= w->ranks) {
+    } else if (h.ranks != w->ranks || h.rank < 0 || h.rank >= w->ranks) {
         snprintf(text, sizeof text,
                  "%s was started as one of %d ranks, rank 0 as one of %d\n"
                  "help: start all processes with the same number of ranks (WORLD_SIZE)",
                  who, h.ranks, w->ranks);
-        refuse(l, EXIT_USER, text);
-        link_close(l);
-        fail_meeting(m, EXIT_USER, text);
-        return;
-    }
-    if (h.rank == 0 || link_is_open(&w->link[h.rank])) {
-        name_rank(&m->hello[h.rank], other, sizeof other);
+    } else if (h.rank == 0 || link_is_open(&w->link[h.rank])) {
+        const Hello *first = &m->hello[h.rank];
+        missing_rank_text(first->rank, first->pid, first->host, other, sizeof other);
         snprintf(text, sizeof text,
                  "two processes claim to be rank %d: %.90s and process %d on %.60s\n"
                  "help: give each process its own rank (RANK)",
                  h.rank, other, h.pid, h.host);
-        refuse(l, EXIT_USER, text);
+    }
+    if (*text) {
+        link_refuse(l, EXIT_USER, text);
         link_close(l);
-        fail_meeting(m, EXIT_USER, text);
+        m->refused += !ours;
+        if (ours) fail_meeting(m, EXIT_USER, text);
         return;
     }
+    Link *place = &w->link[h.rank];
     m->hello[h.rank] = h;
-    w->link[h.rank] = *l;
+    *place = *l;
     *l = (Link){.fd = -1};
-    w->link[h.rank].noted = true;
-    socket_options(w->link[h.rank].fd, w->options.timeout);
-    link_drop(&w->link[h.rank]);
-    link_send(&w->link[h.rank], NOTED, &m->hello[0], sizeof(Hello), NULL, 0);
-    link_flush(&w->link[h.rank]);
+    place->noted = true;
+    socket_options(place->fd, w->options.timeout);
+    link_drop(place);
+    link_send(place, NOTED, &m->hello[0], sizeof(Hello), NULL, 0);
+    link_flush(place);
     m->missing--;
 }
 
@@ -108,7 +93,7 @@ static void read_stranger(ChiefMeeting *m, Link *l) {
     if (there > 0) there = secret_hear(m->w, l, &message, &h, why);
     if (there > 0) note_hello(m, l, h);
     if (there < 0) {
-        if (*why) refuse(l, EXIT_USER, why);
+        if (*why) link_refuse(l, EXIT_USER, why);
         m->refused++;
         link_close(l);
     }
@@ -121,7 +106,7 @@ static void read_rank(ChiefMeeting *m, int32_t rank) {
     if (!there && !got) return;
     if (there < 0) {
         char text[ERROR_BYTES], who[160];
-        name_rank(&m->hello[rank], who, sizeof who);
+        missing_rank_text(rank, m->hello[rank].pid, m->hello[rank].host, who, sizeof who);
         snprintf(text, sizeof text,
                  "%s was killed or ended while the ranks met\n"
                  "help: see its output; start the run again",
@@ -207,19 +192,8 @@ static void find_deputy(World *w, const Hello *hello, Welcome *out) {
     int32_t deputy = 1;
     for (int32_t r = w->ranks - 1; r > 0; r--)
         if (w->process[r].host_index != w->process[0].host_index) deputy = r;
-    *out = (Welcome){.deputy = deputy, .port = hello[deputy].port};
-    struct sockaddr_storage at;
-    socklen_t length = sizeof at;
-    if (getpeername(w->link[deputy].fd, (void *)&at, &length)) return;
-    if (at.ss_family == AF_INET) {
-        memcpy(out->address, &((struct sockaddr_in *)(void *)&at)->sin_addr, 4);
-        out->family = AF_INET;
-    } else if (at.ss_family == AF_INET6) {
-        const struct in6_addr *a = &((struct sockaddr_in6 *)(void *)&at)->sin6_addr;
-        bool four = IN6_IS_ADDR_V4MAPPED(a);
-        memcpy(out->address, a->s6_addr + (four ? 12 : 0), four ? 4 : 16);
-        out->family = four ? AF_INET : AF_INET6;
-    }
+    *out = (Welcome){.deputy = deputy};
+    out->length = socket_peer(w->link[deputy].fd, hello[deputy].port, &out->address);
 }
 
 /* Until all of it is sent, or a rank takes too long. */

@@ -40,21 +40,11 @@ static int read_welcome(Search *s, const Message *m) {
     memcpy(&welcome, m->at, sizeof welcome);
     memcpy(w->process, m->at + sizeof welcome, table);
     for (int32_t r = 0; r < w->ranks; r++) text_receive(w->process[r].host, HOST_NAME);
-    if (welcome.deputy < 1 || welcome.deputy >= w->ranks) return answer_is_foreign(s);
+    if (welcome.deputy < 1 || welcome.deputy >= w->ranks || welcome.length > sizeof welcome.address)
+        return answer_is_foreign(s);
     w->deputy = welcome.deputy;
-    if (welcome.family == AF_INET) {
-        struct sockaddr_in *in = (void *)&w->deputy_address;
-        *in =
-            (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)welcome.port)};
-        memcpy(&in->sin_addr, welcome.address, 4);
-        w->deputy_length = sizeof *in;
-    } else if (welcome.family == AF_INET6) {
-        struct sockaddr_in6 *six = (void *)&w->deputy_address;
-        *six = (struct sockaddr_in6){.sin6_family = AF_INET6,
-                                     .sin6_port = htons((uint16_t)welcome.port)};
-        memcpy(&six->sin6_addr, welcome.address, 16);
-        w->deputy_length = sizeof *six;
-    }
+    w->deputy_address = welcome.address;
+    w->deputy_length = welcome.length;
     return 0;
 }
 

@@ -70,6 +70,13 @@ int link_flush(Link *l) {
     return 0;
 }
 
+void link_refuse(Link *l, int code, const char *text) {
+    Ending e = {.code = code};
+    snprintf(e.text, sizeof e.text, "%s", text);
+    link_send(l, REFUSED, &e, sizeof e, NULL, 0);
+    link_flush(l);
+}
+
 int link_fill(Link *l) {
     /* One message at a time: the rest stays in the kernel and slows down its sender. */
     uint32_t most = (uint32_t)sizeof(MessageHead) + l->limit, have = l->in.n - l->in.first;

@@ -31,7 +31,7 @@
 #include "world.h"
 
 enum {
-    PROTOCOL = 3,
+    PROTOCOL = 4,
     HOST_NAME = 64,
     END_TEXT = 1024,
     CALL_LABEL = 128,
@@ -99,9 +99,8 @@ typedef struct RankProcess { /* one of all ranks */
 
 typedef struct Welcome { /* followed by Process[ranks] */
     int32_t deputy;
-    uint32_t family; /* of the deputy's address; 0: unknown */
-    uint32_t port, pad;
-    unsigned char address[16];
+    socklen_t length; /* of the deputy's address; 0: unknown */
+    struct sockaddr_storage address;
 } Welcome;
 
 typedef struct Beat { /* of RankState */
@@ -250,6 +249,7 @@ bool link_has_output(const Link *l);
 void link_send(Link *l, MessageKind kind, const void *part, uint32_t bytes, const void *more,
                uint32_t more_bytes);
 int link_flush(Link *l);
+void link_refuse(Link *l, int code, const char *text); /* sends REFUSED at once */
 int link_fill(Link *l); /* 1 when bytes came, 0 when there are none */
 /* 1 and the next whole message, valid until link_drop; 0; or -1 when it is not one of ours. */
 int link_next(Link *l, Message *m);
@@ -269,6 +269,8 @@ int socket_connect(const struct sockaddr *to, socklen_t length);
 int socket_error(int fd); /* errno of a finished connect */
 struct addrinfo *socket_resolve(const char *address, int32_t port, int *failure);
 uint32_t socket_port(int fd);
+/* The address of the other end, with that port and as its own family writes it; 0: unknown. */
+socklen_t socket_peer(int fd, uint32_t port, struct sockaddr_storage *out);
 
 /* world.c */
 void world_free(World *w);
@@ -287,8 +289,7 @@ bool secret_answer(World *w, Link *l, const Message *m);
 /* members.c */
 /* What this rank says of itself when it connects. */
 void rank_hello(const World *w, uint32_t port, Hello *out);
-/* Who a rank is, and where one waits, as messages say it. */
-void rank_describe(const World *w, int32_t rank, char *out, size_t size);
+/* Where a rank waits, as messages say it; tcp_describe says who it is. */
 void rank_where(const RankState *s, char *out, size_t size);
 bool rank_stopped(const World *w, int32_t rank); /* on this host */
 /* Ranks in a message: the first one as described, more by their numbers, many are counted. */

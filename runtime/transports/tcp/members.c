@@ -26,7 +26,7 @@ void rank_hello(const World *w, uint32_t port, Hello *out) {
     boot_identity(&out->boot);
 }
 
-void rank_describe(const World *w, int32_t rank, char *out, size_t size) {
+void tcp_describe(const TransportWorld *w, int32_t rank, char *out, size_t size) {
     bool known = rank >= 0 && rank < w->ranks;
     missing_rank_text(rank, known ? w->process[rank].pid : 0, known ? w->process[rank].host : "",
                       out, size);
@@ -42,7 +42,7 @@ enum { LISTED = 6 };
 void rank_list_add(const World *w, RankList *list, int32_t rank) {
     size_t n = strlen(list->text);
     if (list->count == 0)
-        rank_describe(w, rank, list->text, sizeof list->text);
+        tcp_describe(w, rank, list->text, sizeof list->text);
     else if (list->count < LISTED)
         snprintf(list->text + n, sizeof list->text - n, ", rank %d", rank);
     list->count++;

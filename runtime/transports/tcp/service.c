@@ -174,13 +174,12 @@ static void read_stranger(World *w, Link *l) {
         return;
     }
     if (there > 0 && m.kind == HELLO && w->rank == 0) {
-        Ending e = {.code = EXIT_USER};
-        snprintf(e.text, sizeof e.text,
+        char text[ERROR_BYTES];
+        snprintf(text, sizeof text,
                  "port %d belongs to a run of %d ranks that has already begun\n"
                  "help: set FSDP_NCCL_PORT to a free port for all ranks of one of the runs",
                  w->options.port, w->ranks);
-        link_send(l, REFUSED, &e, sizeof e, NULL, 0);
-        link_flush(l);
+        link_refuse(l, EXIT_USER, text);
     }
     link_close(l);
 }
@@ -256,7 +255,7 @@ static void tick_leaving(World *w) {
     if (++w->leaving_slices != limit * SLICES_A_SECOND) return;
     char who[160] = "rank 0", text[END_TEXT];
     for (int32_t r = w->ranks - 1; r > 0 && w->rank == 0; r--)
-        if (!w->link[r].bye) rank_describe(w, r, who, sizeof who);
+        if (!w->link[r].bye) tcp_describe(w, r, who, sizeof who);
     snprintf(text, sizeof text,
              "%s did not reach the end of the run within %d s\n"
              "help: check that process; FSDP_TIMEOUT=SECONDS waits longer",

@@ -85,7 +85,7 @@ int socket_listen(const char *address, int32_t port, int *out, char *error) {
                      port, strerror(errno));
 }
 
-static void set_port(struct sockaddr_storage *at, int32_t port) {
+static void set_port(struct sockaddr_storage *at, uint32_t port) {
     if (at->ss_family == AF_INET6)
         ((struct sockaddr_in6 *)(void *)at)->sin6_port = htons((uint16_t)port);
     else
@@ -109,6 +109,21 @@ uint32_t socket_port(int fd) {
     if (getsockname(fd, (void *)&at, &length)) return 0;
     if (at.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)(void *)&at)->sin6_port);
     return ntohs(((struct sockaddr_in *)(void *)&at)->sin_port);
+}
+
+/* IPv4 as seen through a socket of IPv6 is plain IPv4 again: others may lack IPv6. */
+socklen_t socket_peer(int fd, uint32_t port, struct sockaddr_storage *out) {
+    socklen_t length = sizeof *out;
+    if (getpeername(fd, (void *)out, &length)) return 0;
+    struct sockaddr_in6 six = *(struct sockaddr_in6 *)(void *)out;
+    if (out->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six.sin6_addr)) {
+        struct sockaddr_in *in = (void *)out;
+        *in = (struct sockaddr_in){.sin_family = AF_INET};
+        memcpy(&in->sin_addr, six.sin6_addr.s6_addr + 12, sizeof in->sin_addr);
+        length = sizeof *in;
+    }
+    set_port(out, port);
+    return length;
 }
 
 /* A listener that another program opened. */

@@ -34,10 +34,6 @@ static bool all_closed(const World *w) {
     return true;
 }
 
-void tcp_describe(const TransportWorld *w, int32_t rank, char *out, size_t size) {
-    rank_describe(w, rank, out, size);
-}
-
 int32_t tcp_local_ranks(const TransportWorld *w) { return w->locals; }
 
 /* ---- host collectives */
