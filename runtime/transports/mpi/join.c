@@ -14,7 +14,7 @@
 #include "world.h"
 
 /* On a busy machine MPI's start takes long; a rank that is stopped is not waited for. */
-enum { BOARD_MAGIC = 0x46534450, PATIENCE = 4 };
+enum { PATIENCE = 4 };
 
 /* MPI's own start and end wait without checking anything; a thread watches them. */
 typedef struct StartWatch {
@@ -159,7 +159,6 @@ static int meet_processes(World *w, char *error) {
     int code = shared_exchange(w, w->local == 0 ? bytes : 0, false, w->boards, error);
     if (code) return code;
     w->board = (Board *)(void *)w->boards[0].at;
-    if (w->local == 0) w->board->magic = BOARD_MAGIC;
     if (world_spans_hosts(w)) {
         world_listen(w);
         beats_begin(w);
@@ -202,12 +201,7 @@ static int mpi_join(const JoinOptions *o, World **out, char *error) {
 }
 
 static int mpi_compare(World *w, const StartReport *mine, StartReport *all, char *error) {
-    MPI_Request request;
-    Wait wait = {.world = w};
-    int failed = MPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, w->start,
-                                &request);
-    if (failed) return world_mpi_error(failed, "the start", error);
-    return world_finish(&wait, 1, &request, NULL, error);
+    return world_gather(w, w->start, mine, all, sizeof *mine, error);
 }
 
 static int32_t local_ranks(const World *w) { return w->locals; }

@@ -88,21 +88,13 @@ static int map_offer(const Offer *o, Shared *s) {
     return memcmp(s->at + o->bytes - FOOT, &o->token, sizeof o->token) ? ESTALE : 0;
 }
 
-static int gather_offers(World *w, const void *mine, void *all, int bytes, char *error) {
-    MPI_Request request;
-    Wait wait = {.world = w};
-    int failed = MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, w->host, &request);
-    if (failed) return world_mpi_error(failed, "the start", error);
-    return world_finish(&wait, 1, &request, NULL, error);
-}
-
 int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *error) {
     Offer offer = {.pid = w->process ? w->process[w->rank].pid : (int32_t)getpid(), .fd = -1};
     Offer all[w->locals];
     int32_t seen[w->locals], failed = 0, strange = -1;
     memset(out, 0, sizeof *out * (size_t)w->locals);
     int fd = bytes ? make_file(bytes, huge, &out[w->local], &offer) : -1;
-    int code = gather_offers(w, &offer, all, sizeof offer, error);
+    int code = world_gather(w, w->host, &offer, all, sizeof offer, error);
     for (int32_t k = 0; k < w->locals && !code && !failed; k++) {
         if (all[k].error) {
             failed = all[k].error;
@@ -112,7 +104,7 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
         }
     }
     /* Also the end of the exchange: after it the files' numbers are no longer needed. */
-    if (!code) code = gather_offers(w, &failed, seen, sizeof failed, error);
+    if (!code) code = world_gather(w, w->host, &failed, seen, sizeof failed, error);
     if (fd >= 0) close(fd);
     if (code) return code;
     if (failed && all[strange].error) {

@@ -66,7 +66,7 @@ static void send_alarm(World *w) {
     for (int32_t r = 0; r < w->ranks; r++) {
         w->alarm_sent[r] = MPI_REQUEST_NULL;
         if (w->process[r].local < 0 && !(hasty && is_silent(w, r, LOST_SLICES)))
-            MPI_Isend(&w->outgoing, sizeof w->outgoing, MPI_BYTE, r, 0, w->alarm,
+            MPI_Isend(&w->board->notice, sizeof w->board->notice, MPI_BYTE, r, 0, w->alarm,
                       &w->alarm_sent[r]);
     }
     for (int i = 0, done = 0; i < limit && !done; i++) {
@@ -86,23 +86,14 @@ bool world_note(const World *w, int32_t rank, int code, const char *text) {
     return true;
 }
 
-bool world_fail(World *w, int32_t rank, int code, const char *text) {
-    if (!world_note(w, rank, code, text)) return false;
-    /* What this rank prints goes through its launcher: without that, another has to say it. */
-    if (world_spans_hosts(w) && !world_lost_launcher(w)) {
-        w->outgoing.rank = rank;
-        w->outgoing.code = code;
-        snprintf(w->outgoing.text, sizeof w->outgoing.text, "%s", text);
-        send_alarm(w);
-    }
-    return true;
-}
-
 bool world_end(World *w, int32_t rank, int *code, const char *text) {
+    const Notice *n = &w->board->notice;
+    bool first = world_note(w, rank, *code, text);
+    /* What this rank prints goes through its launcher: without that, another has to say it. */
+    if (first && world_spans_hosts(w) && !world_lost_launcher(w)) send_alarm(w);
     /* A process that is still writing the first notice will not take long. */
-    bool first = world_fail(w, rank, *code, text);
-    for (int i = 0; i < 1000 && atomic_load(&w->board->notice.state) == 1; i++) pause_ms(1);
-    *code = run_end_code(w->board->notice.code);
+    for (int i = 0; i < 1000 && atomic_load(&n->state) == 1; i++) pause_ms(1);
+    *code = run_end_code(n->code);
     if (world_spans_hosts(w) && (first || w->local == 0)) launcher_end_later(w->launcher);
     return first;
 }
@@ -322,4 +313,12 @@ int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char
         int code = world_slice(w, open_peer(n, request, peer), error);
         if (code) return code;
     }
+}
+
+int world_gather(World *w, MPI_Comm comm, const void *mine, void *all, int bytes, char *error) {
+    MPI_Request request;
+    Wait wait = {.world = w};
+    int failed = MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, comm, &request);
+    if (failed) return world_mpi_error(failed, "the start", error);
+    return world_finish(&wait, 1, &request, NULL, error);
 }

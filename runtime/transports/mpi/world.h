@@ -33,7 +33,6 @@ typedef struct Sign {             /* of a rank, for the processes of a host */
 
 /* The first page that the processes of a host share. */
 typedef struct Board {
-    uint64_t magic;
     Notice notice;
     Sign sign[]; /* [ranks] */
 } Board;
@@ -83,9 +82,9 @@ struct TransportWorld {
     uint64_t places;      /* of the largest outbox */
     uint32_t pieces;      /* of the largest message */
     int32_t timeout, parent;
-    int launcher;              /* pidfd, or -1 */
-    atomic_bool aborted;       /* this process ends; its other threads leave their waits */
-    Notice incoming, outgoing; /* between hosts */
+    int launcher;        /* pidfd, or -1 */
+    atomic_bool aborted; /* this process ends; its other threads leave their waits */
+    Notice incoming;     /* of another host */
     MPI_Request alarm_request;
     MPI_Request *alarm_sent; /* [ranks] */
     atomic_flag polling;
@@ -112,12 +111,13 @@ int wait_thread(const Collective *call, const StageMessage *m); /* below WAITS *
 void world_tells_call(World *w, const Pulse *own);
 /* Puts the end of the run on this host's board, unless one stands there. */
 bool world_note(const World *w, int32_t rank, int code, const char *text);
-bool world_fail(World *w, int32_t rank, int code, const char *text);
-/* The same for TransportModule.fail: *code becomes that of the run, whose launcher is made to end.
- */
+/* The same for TransportModule.fail, and tells other hosts: *code becomes that of the run, whose
+ * launcher is made to end. */
 bool world_end(World *w, int32_t rank, int *code, const char *text);
 /* peer: the rank at the other end of each request, or NULL. */
 int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error);
+/* The bytes of every process of the communicator, at the start. */
+int world_gather(World *w, MPI_Comm comm, const void *mine, void *all, int bytes, char *error);
 int world_mpi_error(int mpi_code, const char *what, char *error);
 
 /* parting.c */

@@ -188,34 +188,6 @@ static int bring(const Seat *s, uint64_t value, char *error) {
     return 0;
 }
 
-/* Until everybody has come to that moment. The mark is made again RING meetings later, when
- * everybody has followed it: nobody comes to the next meeting before. */
-static int reach(Seat *s, Moment moment, char *error) {
-    const Collective *call = s->call;
-    const Device *d = s->c->o.device;
-    uint32_t slot = (uint32_t)(call->sequence % RING) * COMM_KINDS + (uint32_t)call->purpose;
-    void **mark = &visit_of(s, s->group.index)->mark[moment];
-    int code = 0;
-    if (d->mark && call->n > 0)
-        code =
-            d->mark(s->c->o.context, call->stream, slot * MOMENTS + (uint32_t)moment, mark, error);
-    if (code) return code;
-    /* Every counter advances once a round, also where no slices were summed. */
-    if (moment == LEFT && call->kind != ALL_REDUCE) count_up(s, REDUCED);
-    count_up(s, moment);
-    return wait_for(s, moment, call->sequence, error);
-}
-
-/* After that: this rank's stream follows everybody's mark. */
-static int follow_marks(const Seat *s, Moment moment, char *error) {
-    const Device *d = s->c->o.device;
-    int code = 0;
-    for (int32_t k = 0; k < s->group.size && d->mark && s->call->n > 0 && !code; k++)
-        if (k != s->group.index)
-            code = d->follow(s->c->o.context, s->call->stream, visit_of(s, k)->mark[moment], error);
-    return code;
-}
-
 static int check_members(const Seat *s, char *error) {
     const Slot *mine = visit_of(s, s->group.index);
     for (int32_t k = 0; k < s->group.size; k++) {
@@ -230,6 +202,31 @@ static int check_members(const Seat *s, char *error) {
     return 0;
 }
 
+/* Until everybody has come to that moment, and this rank's stream follows everybody's mark. The
+ * mark is made again RING meetings later, when everybody has followed it: nobody comes to the next
+ * meeting before. */
+static int reach(Seat *s, Moment moment, char *error) {
+    const Collective *call = s->call;
+    const Device *d = s->c->o.device;
+    uint32_t slot = (uint32_t)(call->sequence % RING) * COMM_KINDS + (uint32_t)call->purpose;
+    void **mark = &visit_of(s, s->group.index)->mark[moment];
+    bool marks = d->mark && call->n > 0;
+    int code = 0;
+    if (marks)
+        code =
+            d->mark(s->c->o.context, call->stream, slot * MOMENTS + (uint32_t)moment, mark, error);
+    if (code) return code;
+    /* Every counter advances once a round, also where no slices were summed. */
+    if (moment == LEFT && call->kind != ALL_REDUCE) count_up(s, REDUCED);
+    count_up(s, moment);
+    code = wait_for(s, moment, call->sequence, error);
+    if (!code && moment == ARRIVED) code = check_members(s, error);
+    for (int32_t k = 0; k < s->group.size && marks && !code; k++)
+        if (k != s->group.index)
+            code = d->follow(s->c->o.context, call->stream, visit_of(s, k)->mark[moment], error);
+    return code;
+}
+
 static int enter(Seat *s, TransportContext *c, const Collective *call, uint64_t value,
                  char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
@@ -240,14 +237,7 @@ static int enter(Seat *s, TransportContext *c, const Collective *call, uint64_t 
         code = fail_with(error, EXIT_CORRUPT, "a collective with %u buffers", call->n);
     if (!code && call->sequence >= RING) code = wait_for(s, LEFT, call->sequence - RING, error);
     if (!code) code = bring(s, value, error);
-    if (!code) code = reach(s, ARRIVED, error);
-    if (!code) code = check_members(s, error);
-    return code ? code : follow_marks(s, ARRIVED, error);
-}
-
-static int leave(Seat *s, char *error) {
-    int code = reach(s, LEFT, error);
-    return code ? code : follow_marks(s, LEFT, error);
+    return code ? code : reach(s, ARRIVED, error);
 }
 
 /* Where others would wait for a rank that fails, they are told. */
@@ -389,10 +379,9 @@ int meeting_collect(TransportContext *c, const Collective *call, char *error) {
         code = call->kind == ALL_GATHER ? gather(&s, i, error) : reduce(&s, i, error);
     if (!code && call->kind == ALL_REDUCE) {
         code = reach(&s, REDUCED, error);
-        if (!code) code = follow_marks(&s, REDUCED, error);
         for (uint32_t i = 0; i < call->n && !code; i++) code = spread(&s, i, error);
     }
-    if (!code) code = leave(&s, error);
+    if (!code) code = reach(&s, LEFT, error);
     return end_with(c, code, error);
 }
 
@@ -415,7 +404,7 @@ int meeting_agree(TransportContext *c, const Collective *call, uint64_t mine, ui
             most = MAX(most, sees(&s, k) ? visit_of(&s, k)->value : value[k]);
         if (!code && out) *out = most;
     }
-    if (!code) code = leave(&s, error);
+    if (!code) code = reach(&s, LEFT, error);
     return end_with(c, code, error);
 }
 
