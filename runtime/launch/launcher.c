@@ -5,7 +5,6 @@
  * RANK and WORLD_SIZE may also be set by hand, or by fsdp-run itself (spawn.c). meeting.c says
  * where ranks meet that find each other over TCP.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +27,17 @@ static const struct {
 
 static bool number_of(const char *variable, int32_t *out, char *error, int *code) {
     const char *text = variable ? getenv(variable) : NULL;
+    int64_t x;
     if (!text) return false;
-    char *end;
-    errno = 0;
-    long x = strtol(text, &end, 10);
-    if (*text && !*end && !errno && x >= 0 && x <= INT32_MAX) {
-        *out = (int32_t)x;
-        return true;
+    if (!whole_number(text, 0, INT32_MAX, &x)) {
+        *code = fail_with(error, EXIT_USER,
+                          "%s=%.64s in the environment is not a rank or a count\n"
+                          "help: set it to a whole number, or hide it: env -u %s fsdp-run ...",
+                          variable, text, variable);
+        return false;
     }
-    snprintf(error, ERROR_BYTES,
-             "%s=%.64s in the environment is not a rank or a count\n"
-             "help: set it to a whole number, or hide it: env -u %s fsdp-run ...",
-             variable, text, variable);
-    *code = EXIT_USER;
-    return false;
+    *out = (int32_t)x;
+    return true;
 }
 
 static int one_without_other(size_t i, bool rank, char *error) {

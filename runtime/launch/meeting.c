@@ -7,7 +7,6 @@
  * identity. The identity comes from the launcher's name of the job; ranks started by hand have
  * none.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +24,13 @@ static const char *variable_text(const char *name) {
 /* -1 with the message when the variable is set and is not a port. 0: not set. */
 static int32_t port_of(const char *name, char *error) {
     const char *text = variable_text(name);
+    int64_t x;
     if (!text) return 0;
-    char *end;
-    errno = 0;
-    long x = strtol(text, &end, 10);
-    if (!*end && !errno && x > 0 && x <= MOST_PORT) return (int32_t)x;
-    snprintf(error, ERROR_BYTES,
-             "%s=%.64s in the environment is not a port (1 to %d)\n"
-             "help: set it to a port that is free on rank 0's host, the same for all ranks",
-             name, text, MOST_PORT);
-    return -1;
+    if (whole_number(text, 1, MOST_PORT, &x)) return (int32_t)x;
+    return fail_with(error, -1,
+                     "%s=%.64s in the environment is not a port (1 to %d)\n"
+                     "help: set it to a port that is free on rank 0's host, the same for all ranks",
+                     name, text, MOST_PORT);
 }
 
 static bool add_variable(uint64_t *h, const char *name) {

@@ -84,7 +84,7 @@ static int unknown_word(const char *kind, const char *word, const char *const *k
     return usage_error("unknown %s `%s`: use %s", kind, word, list);
 }
 
-static bool whole_number(const char *text, int64_t low, int64_t high, int64_t *out) {
+bool whole_number(const char *text, int64_t low, int64_t high, int64_t *out) {
     char *end;
     errno = 0;
     long long x = strtoll(text, &end, 10);
