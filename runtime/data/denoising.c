@@ -100,10 +100,8 @@ static void add_masked(DenoisingSample *c, int32_t token) {
     const PlanSource *s = c->d->source;
     int64_t i = c->taken;
     bool chosen = shuffled(i, s->raw, key_of(c->d, "chosen"), (uint64_t)c->draw) < s->noise;
-    uint64_t key = key_of(c->d, "mask");
-    uint32_t counter[4] = {(uint32_t)c->draw, (uint32_t)((uint64_t)c->draw >> 32), (uint32_t)i, 0},
-             word[4];
-    philox4x32(counter, (uint32_t[]){(uint32_t)key, (uint32_t)(key >> 32)}, word);
+    uint32_t word[4];
+    philox_words(key_of(c->d, "mask"), (uint64_t)c->draw, (uint32_t)i, word);
     int64_t turn = (int64_t)(((uint64_t)word[0] * CHOSEN_OF) >> 32), id = token;
     if (chosen && turn < MASKED) id = s->mask;
     if (chosen && turn >= MASKED && turn < REPLACED)

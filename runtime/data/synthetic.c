@@ -14,16 +14,13 @@
 
 enum { NOISY = 8, PATTERNS = 16 }; /* PATTERNS: classes where no field has any */
 
-static void key_of(const char *name, uint64_t seed, uint32_t key[2]) {
-    uint64_t hash = hash_bytes(name, strlen(name), seed);
-    key[0] = (uint32_t)hash;
-    key[1] = (uint32_t)(hash >> 32);
+static uint64_t key_of(const char *name, uint64_t seed) {
+    return hash_bytes(name, strlen(name), seed);
 }
 
-static uint32_t word_at(const uint32_t key[2], uint64_t a, uint64_t b) {
-    uint32_t counter[4] = {(uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b, (uint32_t)(b >> 32)};
+static uint32_t word_at(uint64_t key, uint64_t a, uint64_t b) {
     uint32_t word[4];
-    philox4x32(counter, key, word);
+    philox_words(key, a, b, word);
     return word[0];
 }
 
@@ -76,13 +73,12 @@ int synthetic_open(Dataset *d, char *error) {
 /* ---- reading ---- */
 
 typedef struct TokenWalk { /* over the tokens of a sample */
-    uint32_t key[2];
+    uint64_t key;
     int64_t k, i, vocab, token;
 } TokenWalk;
 
 static TokenWalk walk_begin(const Dataset *d, int64_t k) {
-    TokenWalk w = {.k = k, .vocab = d->source->vocab};
-    key_of("tokens", d->source->seed, w.key);
+    TokenWalk w = {.key = key_of("tokens", d->source->seed), .k = k, .vocab = d->source->vocab};
     w.token = number_below(word_at(w.key, (uint64_t)k, 0), w.vocab);
     return w;
 }
@@ -111,11 +107,9 @@ static int64_t pattern_count(const Dataset *d) {
 static void read_reals(const Dataset *d, int64_t k, uint64_t field, uint32_t class_word,
                        float *to) {
     const char *name = plan_string(d->plan, d->plan->fields[field].name);
-    uint32_t pattern[2], noise[2];
     uint64_t class = (uint64_t)number_below(class_word, pattern_count(d));
-    key_of(name, 0, pattern);
-    key_of(name, d->source->seed, noise);
-    noise[0] ^= UINT32_MAX; /* of seed 0 they would be the same */
+    uint64_t pattern = key_of(name, 0);
+    uint64_t noise = key_of(name, d->source->seed) ^ UINT32_MAX; /* of seed 0 they were the same */
     for (uint32_t e = 0; e < d->width[field]; e++) {
         double x = 2 * philox_uniform(word_at(pattern, class, e)) - 1;
         double y = 2 * philox_uniform(word_at(noise, (uint64_t)k, e)) - 1;
@@ -126,7 +120,6 @@ static void read_reals(const Dataset *d, int64_t k, uint64_t field, uint32_t cla
 void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
     const Plan *p = d->plan;
     int64_t k = at.k;
-    uint32_t key[2];
     if (d->source->corruption) {
         DenoisingSample c;
         denoising_begin(&c, d, at, row, slot);
@@ -134,8 +127,7 @@ void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
             denoising_add(&c, (int32_t)w.token);
         return;
     }
-    key_of("class", d->source->seed, key);
-    uint32_t class_word = word_at(key, (uint64_t)k, 0);
+    uint32_t class_word = word_at(key_of("class", d->source->seed), (uint64_t)k, 0);
     for (uint64_t i = 0; i < d->n_field; i++) {
         uint8_t *to = slot + p->fields[i].staging + (uint64_t)row * d->width[i] * 4;
         if (d->source->kind == SOURCE_SYNTHETIC_TOKENS) {

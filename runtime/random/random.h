@@ -30,6 +30,12 @@ static inline void philox4x32(const uint32_t counter[4], const uint32_t key[2], 
     out[3] = c3;
 }
 
+/* The words at the place (a, b) of a key, each in two halves. */
+static inline void philox_words(uint64_t key, uint64_t a, uint64_t b, uint32_t out[4]) {
+    const uint32_t counter[] = {(uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b, (uint32_t)(b >> 32)};
+    philox4x32(counter, (const uint32_t[]){(uint32_t)key, (uint32_t)(key >> 32)}, out);
+}
+
 /* A number strictly between 0 and 1, at least 2^-33 away from both. */
 static inline double philox_uniform(uint32_t word) { return (word + 0.5) * 0x1p-32; }
 

@@ -11,15 +11,13 @@ int64_t shuffled(int64_t index, int64_t n, uint64_t seed, uint64_t epoch) {
     uint32_t half = 1;
     while (half < 31 && (int64_t)1 << (2 * half) < n) half++;
     uint32_t mask = ((uint32_t)1 << half) - 1;
-    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     uint64_t x = (uint64_t)index;
     do {
         uint32_t left = (uint32_t)(x >> half) & mask, right = (uint32_t)x & mask;
         for (uint32_t round = 0; round < ROUNDS; round++) {
-            uint32_t counter[4] = {right, (uint32_t)epoch, (uint32_t)(epoch >> 32),
-                                   0x73687566u + round},
-                     word[4];
-            philox4x32(counter, key, word);
+            uint32_t word[4];
+            philox_words(seed, epoch << 32 | right,
+                         (uint64_t)(0x73687566u + round) << 32 | epoch >> 32, word);
             uint32_t next = left ^ (word[0] & mask);
             left = right;
             right = next;

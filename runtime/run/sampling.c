@@ -18,10 +18,8 @@
 
 /* A number in [0, 1) for the token of that number. */
 static double random_number(uint64_t seed, uint64_t text, uint64_t token) {
-    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, word[4];
-    const uint32_t counter[] = {(uint32_t)token, (uint32_t)(token >> 32), (uint32_t)text,
-                                (uint32_t)(text >> 32)};
-    philox4x32(counter, key, word);
+    uint32_t word[4];
+    philox_words(seed, token, text, word);
     return (double)((uint64_t)word[0] << 21 ^ word[1] >> 11) * 0x1p-53;
 }
 

@@ -137,14 +137,13 @@ static void pause_us(uint32_t us) {
 /* A stream's temper changes from call to call: eager, uneven, or slow in its transfers. */
 static void delay(void *of, uint32_t k) {
     const EdgeTest *t = of;
-    uint64_t seed = t->rank->run->test.seed;
+    uint64_t seed = t->rank->run->test.seed ^ (uint64_t)t->rank->rank << 32;
     const PlanInstr *in = &t->rank->run->plan->instrs[k];
-    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32) ^ (uint32_t)t->rank->rank}, word[4];
-    uint32_t counter[4] = {(uint32_t)t->calls, in->stream, UINT32_MAX, 0};
-    philox4x32(counter, key, word);
+    uint64_t place = (uint64_t)in->stream << 32 | (uint32_t)t->calls;
+    uint32_t word[4];
+    philox_words(seed, place, UINT32_MAX, word);
     uint32_t temper = word[0] % 3;
-    counter[2] = k;
-    philox4x32(counter, key, word);
+    philox_words(seed, place, k, word);
     OpEffect effect = op_info[in->op].effect;
     bool transfers = effect == EFFECT_COMM || effect == EFFECT_MESSAGE;
     if (temper == 0) return;
