@@ -194,11 +194,10 @@ void executor_close(Rank *r);
 int executor_run(Rank *r, uint32_t program, uint32_t slot, char *error);
 
 /* instructions.c */
-int instruction_issue(Rank *r, uint32_t instr, char *error);
 /* Whether it reads or writes the bytes of that operand. */
 bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool output);
 /* Where the rank finds a value. */
-const void *instruction_value(const Rank *r, uint32_t value);
+void *instruction_value(const Rank *r, uint32_t value);
 /* The launch of an instruction whose op is launched; else one without workspace. */
 const KernelCall *instruction_kernel(const Rank *r, uint32_t instr);
 

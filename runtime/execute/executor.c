@@ -93,12 +93,10 @@ static bool repeats(const Rank *r, uint32_t program) {
 static int issue_program(Rank *r, uint32_t program, char *error) {
     const PlanProgram *q = &r->run->plan->programs[program];
     const Device *d = r->run->device;
-    Executor *e = r->executor;
     const TestHooks *hooks = &r->hooks;
     const Transport *t = r->run->transport;
     bool held = d->program_begin && r->gate.holds && r->gate.holds(r, program), replayed = false;
     bool ordered = d->program_begin && !r->tap.before && !hooks->after && !held;
-    if (e->profile) profile_begin(e->profile, program);
     int code = held ? rank_synchronize(r, error) : 0;
     if (!code && ordered)
         code = d->program_begin(r->context, program, repeats(r, program), &replayed, error);
@@ -109,17 +107,13 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
         if (!code && hooks->after) code = hooks->after(hooks->of, k, error);
     }
     if (code) return code;
-    code = ordered ? d->program_end(r->context, program, error) : rank_synchronize(r, error);
-    return !code && e->profile ? profile_end(e->profile, error) : code;
+    return ordered ? d->program_end(r->context, program, error) : rank_synchronize(r, error);
 }
 
 /* The same, from one thread a stream. */
 static int issue_streams(Rank *r, uint32_t program, char *error) {
-    Executor *e = r->executor;
-    if (e->profile) profile_begin(e->profile, program);
-    int code = streams_run(e->threads, program, error);
-    if (!code) code = rank_synchronize(r, error);
-    return !code && e->profile ? profile_end(e->profile, error) : code;
+    int code = streams_run(r->executor->threads, program, error);
+    return code ? code : rank_synchronize(r, error);
 }
 
 static int issue_call(Rank *r, uint32_t program, char *error) {
@@ -136,7 +130,9 @@ int executor_run(Rank *r, uint32_t program, uint32_t slot, char *error) {
     const Plan *p = r->run->plan;
     Executor *e = r->executor;
     instructions_use_slot(r, program, slot);
+    if (e->profile) profile_begin(e->profile, program);
     int code = issue_call(r, program, error);
+    if (!code && e->profile) code = profile_end(e->profile, error);
     if (code) return code;
     uint64_t rows = comm_rows(p);
     for (uint64_t i = 0; i < rows; i++) e->issued[i] += e->in_call[program * rows + i];

@@ -37,7 +37,7 @@ static bool is_kept(const Rank *r, uint32_t value) {
     return role->kept_slots && at >= role->kept_at && at - role->kept_at < role->kept_bytes;
 }
 
-static void *address_of(const Rank *r, uint32_t value) {
+void *instruction_value(const Rank *r, uint32_t value) {
     const Plan *p = r->run->plan;
     uint64_t at = plan_address(p, &p->values[value], r->info.rank);
     char *shared = shared_arena(r, value);
@@ -45,14 +45,13 @@ static void *address_of(const Rank *r, uint32_t value) {
     return shared ? shared + at : rank_at(r, at);
 }
 
-const void *instruction_value(const Rank *r, uint32_t value) { return address_of(r, value); }
-
 /* The pointer in `place`, to so many bytes behind the value's first, is set before each call, if
  * the value is in a slot. */
 static void note_kept(Rank *r, uint32_t value, int64_t behind, void *place) {
     if (!is_kept(r, value)) return;
     Executor *e = r->executor;
-    vec_push(r->memory, &e->kept, ((KeptPointer){place, (char *)address_of(r, value) + behind}));
+    vec_push(r->memory, &e->kept,
+             ((KeptPointer){place, (char *)instruction_value(r, value) + behind}));
 }
 
 void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot) {
@@ -83,8 +82,8 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
             note_kept(r, from, run * read * width, &(*buffer)[n].in);
             note_kept(r, to, run * written * width, &(*buffer)[n].out);
             (*buffer)[n++] =
-                (CommBuffer){.in = (const char *)address_of(r, from) + run * read * width,
-                             .out = (char *)address_of(r, to) + run * written * width,
+                (CommBuffer){.in = (const char *)instruction_value(r, from) + run * read * width,
+                             .out = (char *)instruction_value(r, to) + run * written * width,
                              .elements = MIN(read, written),
                              .dtype = p->values[from].type.dtype,
                              .backwards = comm_is_backwards(p, in, run)};
@@ -130,7 +129,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
     for (uint32_t i = 0; i < in->n_in; i++) {
         uint32_t v = p->operands[in->first_in + i];
         note_kept(r, v, 0, room->in);
-        *room->in++ = address_of(r, v);
+        *room->in++ = instruction_value(r, v);
         *room->type++ = &p->values[v].type;
         room->flat_in[i] = p->values[v].type;
         if (room->placed) *room->placed++ = plan_placement(p, &p->values[v]);
@@ -140,7 +139,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
     for (uint32_t i = 0; i < in->n_out; i++) {
         uint32_t v = in->first_out + i;
         note_kept(r, v, 0, room->out);
-        *room->out++ = address_of(r, v);
+        *room->out++ = instruction_value(r, v);
         *room->type++ = &p->values[v].type;
         room->flat_out[i] = p->values[v].type;
         if (room->placed) *room->placed++ = plan_placement(p, &p->values[v]);
@@ -170,7 +169,7 @@ static void prepare_message(Rank *r, Executor *e, uint32_t k) {
                         .stream = in->stream,
                         .bytes = (uint64_t)type_bytes(&p->values[v].type),
                         .places = (uint64_t)p->states[in->attr.index].type.dim[0],
-                        .value = address_of(r, v)};
+                        .value = instruction_value(r, v)};
     note_kept(r, v, 0, &m->value);
     char label[256];
     plan_instr_text(p, k, label, sizeof label);
@@ -267,7 +266,7 @@ static int issue_meeting(Rank *r, uint32_t k, char *error) {
     return r->run->transport->agree(r->transport, q->meeting, 0, NULL, error);
 }
 
-int instruction_issue(Rank *r, uint32_t k, char *error) {
+static int issue_instruction(Rank *r, uint32_t k, char *error) {
     Executor *e = r->executor;
     const PlanInstr *in = &r->run->plan->instrs[k];
     if (r->tap.before) {
@@ -295,7 +294,7 @@ int instruction_issue(Rank *r, uint32_t k, char *error) {
 
 int instruction_timed(Rank *r, uint32_t k, char *error) {
     Profile *profile = r->executor->profile;
-    int code = profile ? profile_before(profile, k, error) : 0;
-    if (!code) code = instruction_issue(r, k, error);
-    return !code && profile ? profile_after(profile, k, error) : code;
+    int code = profile ? profile_mark(profile, k, false, error) : 0;
+    if (!code) code = issue_instruction(r, k, error);
+    return !code && profile ? profile_mark(profile, k, true, error) : code;
 }

@@ -45,8 +45,7 @@ typedef struct Profile Profile;
 int profile_open(Rank *r, Profile **out, char *error);
 /* Around a call of a program, and around each of its instructions. */
 void profile_begin(Profile *p, uint32_t program);
-int profile_before(Profile *p, uint32_t instr, char *error);
-int profile_after(Profile *p, uint32_t instr, char *error);
+int profile_mark(Profile *p, uint32_t instr, bool ends, char *error);
 int profile_end(Profile *p, char *error); /* the call's work is done */
 
 /* machine_limits.c: what this machine reaches at best, for the table of --profile. */

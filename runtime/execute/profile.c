@@ -111,22 +111,15 @@ static bool is_issued(const Profile *p, uint32_t instr) {
     return info->launched || info->effect == EFFECT_COMM || info->effect == EFFECT_MESSAGE;
 }
 
-int profile_before(Profile *p, uint32_t instr, char *error) {
+int profile_mark(Profile *p, uint32_t instr, bool ends, char *error) {
     const Device *d = p->rank->run->device;
     if (!is_issued(p, instr)) return 0;
-    span_of(p, instr)->begin = monotonic_seconds();
+    TimeSpan *span = span_of(p, instr);
+    *(ends ? &span->end : &span->begin) = monotonic_seconds();
     if (!d->stamp) return 0;
     if (p->base == UINT32_MAX) p->base = instr;
-    return d->stamp(p->rank->context, p->rank->run->plan->instrs[instr].stream, 2 * instr, error);
-}
-
-int profile_after(Profile *p, uint32_t instr, char *error) {
-    const Device *d = p->rank->run->device;
-    if (!is_issued(p, instr)) return 0;
-    span_of(p, instr)->end = monotonic_seconds();
-    if (!d->stamp) return 0;
-    int stream = p->rank->run->plan->instrs[instr].stream;
-    return d->stamp(p->rank->context, stream, 2 * instr + 1, error);
+    return d->stamp(p->rank->context, p->rank->run->plan->instrs[instr].stream, 2 * instr + ends,
+                    error);
 }
 
 /* The span by the device's stamps; the call began when its first instruction did. */

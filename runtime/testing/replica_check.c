@@ -119,12 +119,12 @@ static bool find_equal(ReplicaCheck *m) {
 /* What is compared: a value, or a state. */
 typedef struct Copied {
     const Type *type;
-    const void *(*at)(const Rank *r, uint32_t row);
+    void *(*at)(const Rank *r, uint32_t row);
     uint32_t row;
     AxisSet axes;
 } Copied;
 
-static const void *state_at(const Rank *r, uint32_t row) {
+static void *state_at(const Rank *r, uint32_t row) {
     return rank_at(r, r->run->plan->states[row].address);
 }
 
