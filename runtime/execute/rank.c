@@ -43,6 +43,11 @@ const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group) {
     return NULL;
 }
 
+void *rank_state(const Rank *r, uint32_t role) {
+    const PlanState *s = plan_find_state(r->run->plan, role, -1);
+    return s ? r->arena + s->address : NULL;
+}
+
 /* The clock of the thread that computes: one that issues collectives works little, however long a
  * kernel takes meanwhile. */
 void rank_beat_at(Rank *r, uint32_t instr) {

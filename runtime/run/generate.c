@@ -168,15 +168,13 @@ static int run_model(Generator *g) {
     Rank *r = g->rank;
     const Run *run = r->run;
     const Plan *p = run->plan;
-    const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
-    const PlanState *step = plan_find_state(p, STATE_STEP, -1);
+    char *staging = rank_state(r, STATE_STAGING), *step = rank_state(r, STATE_STEP);
     double state[STEP_SLOTS];
     find_rows(g);
     fill_slot(g);
     step_state_fill(p->settings, MAX(run->steps.scheduled, 1), 0, 0, 0, 0, state);
-    int code = step ? rank_copy_in(r, r->arena + step->address, state, sizeof state) : 0;
-    if (!code && staging)
-        code = rank_copy_in(r, r->arena + staging->address, g->slot, g->slot_bytes);
+    int code = step ? rank_copy_in(r, step, state, sizeof state) : 0;
+    if (!code && staging) code = rank_copy_in(r, staging, g->slot, g->slot_bytes);
     if (!code) code = run_evaluation(r);
     if (!code && g->logits.state && rank_role(r) == g->logits.role)
         code = take_rows(g, STREAM_COMPUTE, r->arena + g->logits.state->address, r->error);

@@ -89,12 +89,8 @@ static void read_batch(void *user) {
 }
 
 static bool open_slots(Loader *l, Rank *r, uint64_t bytes) {
-    const PlanState *staging = plan_find_state(r->run->plan, STATE_STAGING, -1);
-    uint8_t *at = NULL;
-    if (staging && r->run->device->arena_is_host)
-        at = (uint8_t *)r->arena + staging->address;
-    else
-        at = l->own = calloc(2, MAX(bytes, 1));
+    uint8_t *at = r->run->device->arena_is_host ? rank_state(r, STATE_STAGING) : NULL;
+    if (!at) at = l->own = calloc(2, MAX(bytes, 1));
     l->slot[0] = at;
     l->slot[1] = at ? at + bytes : NULL;
     return at != NULL;

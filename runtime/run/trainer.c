@@ -46,13 +46,10 @@ typedef struct Trainer {
 
 static int find_states(Trainer *t) {
     const Plan *p = t->run->plan;
-    const PlanState *step = plan_find_state(p, STATE_STEP, -1);
-    const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
-    const PlanState *scale = plan_find_state(p, STATE_SCALE, -1);
     char *arena = t->rank->arena;
-    t->step_state = step ? arena + step->address : NULL;
-    t->scale = scale ? arena + scale->address : NULL;
-    t->staging = staging ? arena + staging->address : NULL;
+    t->step_state = rank_state(t->rank, STATE_STEP);
+    t->scale = rank_state(t->rank, STATE_SCALE);
+    t->staging = rank_state(t->rank, STATE_STAGING);
     t->slot_bytes = slot_bytes(p);
     for (uint64_t i = 0; i < p->n_states; i++) {
         const char *name = plan_string(p, p->states[i].name);
@@ -302,19 +299,25 @@ static int repeat_step(Trainer *t, FiniteWatch *w, int64_t step, bool more) {
     return code;
 }
 
+/* Puts a note, unless it is empty, between what the message says and its help. */
+static int add_note(Rank *r, const char *message, const char *note) {
+    const char *help = strstr(message, "\nhelp:");
+    int n = help ? (int)(help - message) : (int)strlen(message);
+    return fail_with(r->error, EXIT_TRAINING, "%.*s%s%s%s", n, message, *note ? "\nnote: " : "",
+                     note, help ? help : "");
+}
+
 /* Names the sample of the index that a kernel found out of range. */
 static int explain_index(const Trainer *t, const ProgramCall *c) {
     Rank *r = t->rank;
     int64_t each = r->fault.n / c->samples;
-    char message[ERROR_BYTES];
+    char message[ERROR_BYTES], note[80] = "";
     memcpy(message, r->error, sizeof message);
-    char *help = strstr(message, "\nhelp:");
-    int n = help ? (int)(help - message) : (int)strlen(message);
     if (each * c->samples == r->fault.n)
-        snprintf(r->error, ERROR_BYTES, "%.*s\nnote: it is of sample %lld of data.%s, from 0%s", n,
-                 message, (long long)loader_sample(t->run, c, r->fault.position / each),
-                 c->evaluation ? "val" : "train", help ? help : "");
-    return EXIT_TRAINING;
+        snprintf(note, sizeof note, "it is of sample %lld of data.%s, from 0",
+                 (long long)loader_sample(t->run, c, r->fault.position / each),
+                 c->evaluation ? "val" : "train");
+    return add_note(r, message, note);
 }
 
 /* Says which op of the step was the first that was not finite. A test mode looks at the
@@ -330,11 +333,7 @@ static int explain_not_finite(Trainer *t, int64_t step, bool more) {
     if (!code) code = repeat_step(t, &w, step, more);
     if (!code) code = finite_watch_agree(&w, found, sizeof found);
     finite_watch_close(&w);
-    if (code) return code;
-    char *help = strstr(message, "\nhelp:");
-    int n = help ? (int)(help - message) : (int)strlen(message);
-    return fail_with(r->error, EXIT_TRAINING, "%.*s%s%s%s", n, message, *found ? "\nnote: " : "",
-                     found, help ? help : "");
+    return code ? code : add_note(r, message, found);
 }
 
 static int train_steps(Trainer *t) {

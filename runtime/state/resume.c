@@ -77,15 +77,12 @@ static int print_differences(Comparing *c, int code, const char *title, const ch
     return bad ? code : 0;
 }
 
-static int compare_model(Resume *s) {
-    Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c, .weights = true};
+static int compare_tensors(Resume *s, bool weights) {
+    Comparing c = {
+        .s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c, .weights = weights};
     ck_each_pair(c.old, c.new, compare_tensor, &c);
-    return print_differences(&c, EXIT_CORRUPT, "the checkpoint is of another model", "");
-}
-
-static int compare_states(Resume *s) {
-    Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
-    ck_each_pair(c.old, c.new, compare_tensor, &c);
+    if (weights)
+        return print_differences(&c, EXIT_CORRUPT, "the checkpoint is of another model", "");
     return print_differences(&c, EXIT_USER, "its optimizer states differ from this run's",
                              "to start anew from its weights only: --load ");
 }
@@ -126,7 +123,7 @@ static int open_step(Run *run, const char *path, bool weights_only) {
     }
     if ((code = run_contents_make(run, a, &s->mine, error))) return say_error(code, "%s", error);
     s->row = arena_array(a, int64_t, s->mine.c.n_tensor + 1);
-    return compare_model(s);
+    return compare_tensors(s, true);
 }
 
 int resume_weights(Run *run, const char *path) { return open_step(run, path, true); }
@@ -184,7 +181,7 @@ int resume_open(Run *run) {
     Resume *s = run->resume;
     const CkContents *c = checkpoint_contents(s->from);
     code = compare_settings(run, s, MUST_BE_SAME);
-    if (!code) code = compare_states(s);
+    if (!code) code = compare_tensors(s, false);
     if (!code) code = check_steps(run, s);
     if (code) return code;
     compare_settings(run, s, MAY_CHANGE);

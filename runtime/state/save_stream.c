@@ -15,32 +15,6 @@
 #include <string.h>
 
 #include "saving.h"
-#include "worker.h"
-
-typedef struct HostBuffer { /* host memory; `at` is aligned to CK_ALIGN */
-    void *taken;
-    char *at;
-    uint64_t bytes;
-} HostBuffer;
-
-struct SaveStream {
-    Rank *rank;
-    const RunContents *contents;
-    uint32_t *row, *vector; /* by vector: its save; by save: its vector */
-    bool *left;             /* by save: is over; those before it may not be */
-    bool *holds;            /* by program: some instruction waits for saves */
-    uint32_t n;
-    HostBuffer buffer, copy; /* copy.at NULL: there is none */
-    Worker *thread;
-    SaveJob job; /* under way, or done with this code: */
-    int code;
-    char error[ERROR_BYTES];
-    pthread_mutex_t lock; /* protects what follows */
-    pthread_cond_t changed;
-    double stalled;
-    _Atomic uint32_t over; /* saves, from the first on */
-    atomic_bool stops;
-};
 
 /* ---- memory */
 
@@ -189,10 +163,6 @@ void save_stream_write(Rank *r, SaveJob job) {
     save_stream_run(r, job);
 }
 
-bool save_stream_stops(const Rank *r) { return atomic_load(&r->saves->stops); }
-
-bool save_stream_busy(Rank *r) { return worker_runs(r->saves->thread); }
-
 /* The disk takes as long as it takes. */
 int save_stream_end(Rank *r) {
     SaveStream *s = r->saves;
@@ -202,8 +172,6 @@ int save_stream_end(Rank *r) {
     if (s->code) memcpy(r->error, s->error, ERROR_BYTES);
     return s->code;
 }
-
-double save_stream_stalled(const Rank *r) { return r->saves->stalled; }
 
 static void hold_for_saves(Rank *r, uint32_t n) {
     SaveStream *s = r->saves;

@@ -222,7 +222,8 @@ static void retain_checkpoints(Saver *s, const SaveMoment *m) {
 /* On the stream, as soon as it is known, unless the run ends for it. */
 static void warn_of_failure(Rank *r, const char *error) {
     const SaveMoment *m = &r->checkpoint->moment;
-    if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || save_stream_stops(r)) return;
+    if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || atomic_load(&r->saves->stops))
+        return;
     metrics_end_bar(r->run->metrics);
     fprintf(stderr, "warning: rank %d: no checkpoint after step %lld: %s; the run continues\n",
             r->rank, (long long)m->step - 1, error);
@@ -265,16 +266,9 @@ static void describe_moment(Rank *r) {
     c->loss_scale = m->loss_scale;
 }
 
-/* The worst of all ranks' codes; not 0 where the run itself has ended. */
-static int agree_on_code(Rank *r, int code, int *worst) {
-    uint64_t word = 0;
-    int failed = rank_agree(r, (uint64_t)code, &word);
-    *worst = (int)word;
-    return failed;
-}
-
 /* A rank that failed says why; where the run ends for it the others wait for that. */
-static int report_failure(Rank *r, const SaveMoment *m, int mine, int worst) {
+static int report_failure(Rank *r, int mine, int worst) {
+    const SaveMoment *m = &r->checkpoint->moment;
     const char *folder = r->run->checkpoint.folder;
     bool ends = m->last || r->checkpoint->failures + 1 >= MOST_FAILURES;
     if (mine && !ends && !r->checkpoint->explained) warn_of_failure(r, r->error);
@@ -295,13 +289,13 @@ static int report_failure(Rank *r, const SaveMoment *m, int mine, int worst) {
     return worst;
 }
 
-/* All ranks know what became of it. */
+/* All ranks know what became of it, by the worst of their codes. */
 static int conclude_checkpoint(Rank *r, int mine, int worst) {
     CheckpointInFlight *g = r->checkpoint;
     SaveMoment *m = &g->moment;
     if (worst && r->rank == 0 && g->phase != SAVE_BEGINS) ck_remove_folder(g->part);
     g->phase = SAVE_NONE;
-    int code = worst ? report_failure(r, m, mine, worst) : 0;
+    int code = worst ? report_failure(r, mine, worst) : 0;
     m->numbers.written = !worst;
     if (m->numbers.written) {
         r->checkpoint->failures = 0;
@@ -309,7 +303,7 @@ static int conclude_checkpoint(Rank *r, int mine, int worst) {
     }
     m->numbers.bytes = ck_total_bytes(&r->run->saver->contents.c);
     m->numbers.seconds = (g->ended > 0 ? g->ended : monotonic_seconds()) - g->begun;
-    m->numbers.stalled = g->stalled + (monotonic_seconds() - g->since) + save_stream_stalled(r);
+    m->numbers.stalled = g->stalled + (monotonic_seconds() - g->since) + r->saves->stalled;
     if (code || r->rank != 0) return code;
     rank_writes(r, true);
     metrics_checkpoint(r->run->metrics, &m->numbers, r->error); /* which keeps a failure */
@@ -320,8 +314,9 @@ static int conclude_checkpoint(Rank *r, int mine, int worst) {
 /* The ranks' jobs are done: the next part of it begins, or all is over. */
 static int continue_checkpoint(Rank *r) {
     CheckpointInFlight *g = r->checkpoint;
-    int mine = save_stream_end(r), worst = 0;
-    int failed = agree_on_code(r, mine, &worst);
+    int mine = save_stream_end(r);
+    uint64_t worst = 0;
+    int failed = rank_agree(r, (uint64_t)mine, &worst);
     if (!failed && !worst && g->phase == SAVE_WRITES) {
         failed = exchange_hashes(r);
         if (failed) return failed;
@@ -329,7 +324,7 @@ static int continue_checkpoint(Rank *r) {
         if (r->rank == 0) save_stream_run(r, commit_checkpoint);
         return 0;
     }
-    return failed ? failed : conclude_checkpoint(r, mine, worst);
+    return failed ? failed : conclude_checkpoint(r, mine, (int)worst);
 }
 
 static bool is_at_work(const Rank *r) { return r->checkpoint && r->checkpoint->phase != SAVE_NONE; }
@@ -339,7 +334,7 @@ int saver_poll(Rank *r) {
     uint64_t busy = 0;
     if (!is_at_work(r)) return 0;
     g->since = monotonic_seconds();
-    int code = rank_agree(r, save_stream_busy(r), &busy);
+    int code = rank_agree(r, worker_runs(r->saves->thread), &busy);
     if (!code && !busy) code = continue_checkpoint(r);
     g->stalled += monotonic_seconds() - g->since;
     return code;
@@ -361,8 +356,9 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     CheckpointInFlight *g = r->checkpoint;
     const char *folder = r->run->checkpoint.folder;
     if (is_at_work(r)) g->moment.numbers.late = true;
-    int code = saver_finish(r), worst = 0;
+    int code = saver_finish(r);
     if (code) return code;
+    uint64_t worst = 0;
     double begun = monotonic_seconds();
     g->moment = *m;
     g->moment.numbers = (CheckpointNumbers){.step = m->step};
@@ -377,9 +373,9 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     if (r->rank == 0) describe_moment(r);
     int mine = r->rank == 0 ? ck_keep_lock(&r->run->saver->lock, r->error) : 0;
     if (r->rank == 0 && !mine) mine = ck_begin_step(&r->run->saver->contents.c, g->part, r->error);
-    code = agree_on_code(r, mine, &worst);
+    code = rank_agree(r, (uint64_t)mine, &worst);
     if (code) return code;
-    if (worst) return conclude_checkpoint(r, mine, worst);
+    if (worst) return conclude_checkpoint(r, mine, (int)worst);
     g->phase = SAVE_WRITES;
     save_stream_write(r, write_files);
     g->stalled = monotonic_seconds() - begun;

@@ -7,6 +7,7 @@
 
 #include "checkpoint.h"
 #include "state.h"
+#include "worker.h"
 
 /* What a checkpoint of a run holds, without its step. */
 typedef struct RunContents {
@@ -47,16 +48,37 @@ SettingChange setting_change(const char *key);
 
 /* save_stream.c: the thread that writes during the steps. */
 typedef int (*SaveJob)(Rank *r, char *error);
+typedef struct HostBuffer { /* host memory; `at` is aligned to CK_ALIGN */
+    void *taken;
+    char *at;
+    uint64_t bytes;
+} HostBuffer;
+
+struct SaveStream {
+    Rank *rank;
+    const RunContents *contents;
+    uint32_t *row, *vector; /* by vector: its save; by save: its vector */
+    bool *left;             /* by save: is over; those before it may not be */
+    bool *holds;            /* by program: some instruction waits for saves */
+    uint32_t n;
+    HostBuffer buffer, copy; /* copy.at NULL: there is none */
+    Worker *thread;
+    SaveJob job; /* under way, or done with this code: */
+    int code;
+    char error[ERROR_BYTES];
+    pthread_mutex_t lock; /* protects what follows */
+    pthread_cond_t changed;
+    double stalled;        /* seconds that instructions were held back */
+    _Atomic uint32_t over; /* saves, from the first on */
+    atomic_bool stops;
+};
 int save_stream_open(Rank *r);
 void save_stream_close(Rank *r); /* soon: what it writes is abandoned */
 /* From here on instructions that wait for saves are held back; the job calls save_stream_files. */
 void save_stream_write(Rank *r, SaveJob job);
 int save_stream_files(Rank *r, const char *part, char *error);
 void save_stream_run(Rank *r, SaveJob job); /* another job, for which nothing waits */
-bool save_stream_busy(Rank *r);
 int save_stream_end(Rank *r); /* waits for the job; its code, or that of the last one */
-bool save_stream_stops(const Rank *r);
-double save_stream_stalled(const Rank *r); /* seconds that instructions were held back */
 
 /* resume.c: fills this rank's shards. */
 int resume_fill(Rank *r);

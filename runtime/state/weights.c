@@ -36,14 +36,14 @@ void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n,
 }
 
 /* One of the threads that share the pieces: it takes every `workers`th. */
-typedef struct Worker {
+typedef struct FillWorker {
     Rank *rank;
     int32_t index, workers, code;
     int64_t piece;
     void *host;            /* where the arena cannot be written directly */
     pthread_mutex_t *copy; /* then held while a piece goes into it, or the rank's error */
     pthread_t thread;
-} Worker;
+} FillWorker;
 
 typedef struct WeightPiece { /* of a tensor of the --load files */
     const TensorMatch *match;
@@ -57,7 +57,7 @@ static void read_piece(void *user) {
     tensor_elements(p->match, p->first, p->n, p->dtype, p->to);
 }
 
-static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char *to) {
+static int fill_piece(FillWorker *w, uint32_t param, int64_t first, int64_t n, char *to) {
     Rank *r = w->rank;
     const Run *run = r->run;
     const PlanParam *q = &run->plan->params[param];
@@ -85,7 +85,7 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
 }
 
 /* This worker's part of what a shard holds of a parameter, which goes to `to`. */
-static int fill_held(Worker *w, uint32_t param, const LayoutPiece *held, char *to) {
+static int fill_held(FillWorker *w, uint32_t param, const LayoutPiece *held, char *to) {
     Rank *r = w->rank;
     uint32_t width = dtype_bytes(r->run->plan->params[param].type.dtype);
     for (int64_t done = 0; done < held->count; done += PIECE) {
@@ -99,7 +99,7 @@ static int fill_held(Worker *w, uint32_t param, const LayoutPiece *held, char *t
 }
 
 /* This worker's part of a parameter; k: its row of the group parameters. */
-static int fill_param(Worker *w, const PlanGroup *g, uint64_t k, char *shard) {
+static int fill_param(FillWorker *w, const PlanGroup *g, uint64_t k, char *shard) {
     const Run *run = w->rank->run;
     uint32_t param = run->plan->group_params[k].param;
     uint32_t width = dtype_bytes((int)g->master_dtype);
@@ -127,7 +127,7 @@ static int fill_param(Worker *w, const PlanGroup *g, uint64_t k, char *shard) {
     return code;
 }
 
-static int fill_group(Worker *w, uint32_t group, char *shard) {
+static int fill_group(FillWorker *w, uint32_t group, char *shard) {
     const PlanGroup *g = &w->rank->run->plan->groups[group];
     int code = 0;
     for (uint32_t i = 0; i < g->n_param && !code; i++)
@@ -136,7 +136,7 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
 }
 
 static void *fill_worker_part(void *context) {
-    Worker *w = context;
+    FillWorker *w = context;
     const Plan *p = w->rank->run->plan;
     for (uint64_t g = 0; g < p->n_groups && !w->code; g++) {
         const PlanState *s = plan_find_state(p, STATE_PARAM, (int32_t)g);
@@ -219,7 +219,7 @@ static int report_lost_file(const TensorSet *s, int code, char *error) {
 }
 
 static int fill_shards(Rank *r) {
-    Worker worker[MAX_WORKERS] = {0};
+    FillWorker worker[MAX_WORKERS] = {0};
     int32_t n = MIN(r->info.threads, MAX_WORKERS);
     uint64_t bytes = PIECE * sizeof(double);
     char *host = r->run->device->arena_is_host ? NULL : malloc((uint64_t)n * bytes);
