@@ -18,6 +18,10 @@
 static bool is_message(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_MESSAGE; }
 static bool moves_data(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
+bool instruction_is_issued(const PlanInstr *in) {
+    return op_info[in->op].launched || moves_data(in) || is_message(in);
+}
+
 /* Its communicator's row in issued and in_call. */
 static uint32_t row_of(const PlanInstr *in) {
     return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);
@@ -27,7 +31,7 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
     const PlanInstr *in = &p->instrs[instr];
     uint32_t v = output ? in->first_out + operand : p->operands[in->first_in + operand];
     if (p->values[v].type.dtype == DT_TOKEN) return false;
-    return op_info[in->op].launched || moves_data(in) || is_message(in);
+    return instruction_is_issued(in);
 }
 
 /* Does the value lie in slots of kept activations? */
@@ -278,7 +282,7 @@ static int issue_instruction(Rank *r, uint32_t k, char *error) {
         int code = issue_meeting(r, k, error);
         if (code) return code;
     }
-    if (!moves_data(in) && !op_info[in->op].launched && !is_message(in)) return 0;
+    if (!instruction_is_issued(in)) return 0;
     rank_beat_at(r, k);
     if (is_message(in)) return issue_message(r, k, error);
     int code = moves_data(in)

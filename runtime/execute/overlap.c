@@ -22,9 +22,9 @@ static bool option_is(const Run *run, const char *word) {
 
 /* False for a run of one rank, and on a device whose launches return early. */
 static bool has_other_streams(const Plan *p) {
-    for (uint64_t k = 0; k < p->n_instrs; k++)
-        if (p->instrs[k].stream != STREAM_COMPUTE) return true;
-    return false;
+    bool others = false;
+    for (int s = 0; s < STREAM_KINDS; s++) others |= s != STREAM_COMPUTE && streams_use(p, s);
+    return others;
 }
 
 /* Does a test mode issue the instructions, or look at them one by one? */

@@ -93,7 +93,8 @@ struct Executor {
 };
 
 /* instructions.c */
-void instructions_prepare(Rank *r); /* fills what the executor has room for */
+bool instruction_is_issued(const PlanInstr *in); /* else it only says where a value lives or ends */
+void instructions_prepare(Rank *r);              /* fills what the executor has room for */
 /* The call about to begin has what forward keeps for backward in that slot. */
 void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot);
 int instruction_timed(Rank *r, uint32_t instr, char *error); /* issued, and timed for --profile */

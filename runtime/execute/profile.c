@@ -106,14 +106,9 @@ void profile_begin(Profile *p, uint32_t program) {
     p->begun = monotonic_seconds();
 }
 
-static bool is_issued(const Profile *p, uint32_t instr) {
-    const OpInfo *info = &op_info[p->rank->run->plan->instrs[instr].op];
-    return info->launched || info->effect == EFFECT_COMM || info->effect == EFFECT_MESSAGE;
-}
-
 int profile_mark(Profile *p, uint32_t instr, bool ends, char *error) {
     const Device *d = p->rank->run->device;
-    if (!is_issued(p, instr)) return 0;
+    if (!instruction_is_issued(&p->rank->run->plan->instrs[instr])) return 0;
     TimeSpan *span = span_of(p, instr);
     *(ends ? &span->end : &span->begin) = monotonic_seconds();
     if (!d->stamp) return 0;
@@ -208,12 +203,6 @@ static bool put_event(FILE *f, json_t *event, bool *more) {
     return good;
 }
 
-static bool uses_stream(const Plan *p, int stream) {
-    for (uint64_t k = 0; k < p->n_instrs; k++)
-        if (p->instrs[k].stream == stream) return true;
-    return false;
-}
-
 /* Names the rank, and the streams on which the plan has instructions. */
 static bool name_streams(FILE *f, const Plan *p, int rank, bool *more) {
     char text[32];
@@ -223,7 +212,7 @@ static bool name_streams(FILE *f, const Plan *p, int rank, bool *more) {
                                     "pid", rank, "args", "name", text),
                           more);
     for (int s = 0; s < STREAM_KINDS && good; s++)
-        if (uses_stream(p, s))
+        if (streams_use(p, s))
             good =
                 put_event(f,
                           json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name",

@@ -24,7 +24,7 @@ typedef struct StreamThread {
 struct StreamThreads {
     Rank *rank;
     StreamTest test;
-    uint32_t *count; /* [instrs] how many of its stream and call are over with it */
+    uint32_t *count; /* streams_count */
     StreamThread thread[STREAM_KINDS];
     uint32_t n_thread;
     uint32_t program;     /* of the call under way */
@@ -110,17 +110,21 @@ int streams_run(StreamThreads *s, uint32_t program, char *error) {
 
 /* ---- life */
 
-static void count_instructions(StreamThreads *s, bool used[STREAM_KINDS]) {
-    const Plan *p = s->rank->run->plan;
-    s->count = arena_array(s->rank->memory, uint32_t, p->n_instrs + 1);
+uint32_t *streams_count(const Plan *p, Arena *a) {
+    uint32_t *count = arena_array(a, uint32_t, p->n_instrs + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *q = &p->programs[i];
         uint32_t n[STREAM_KINDS] = {0};
-        for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++) {
-            s->count[k] = ++n[p->instrs[k].stream];
-            used[p->instrs[k].stream] = true;
-        }
+        for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
+            count[k] = ++n[p->instrs[k].stream];
     }
+    return count;
+}
+
+bool streams_use(const Plan *p, int stream) {
+    for (uint64_t k = 0; k < p->n_instrs; k++)
+        if (p->instrs[k].stream == stream) return true;
+    return false;
 }
 
 static int start_stream(StreamThreads *s, int stream, char *error) {
@@ -137,15 +141,14 @@ static int start_stream(StreamThreads *s, int stream, char *error) {
 
 int streams_open(Rank *r, const StreamTest *test, StreamThreads **out, char *error) {
     StreamThreads *s = *out = arena_new_of(r->memory, StreamThreads);
-    bool used[STREAM_KINDS] = {false};
     int code = 0;
     s->rank = r;
     if (test) s->test = *test;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    count_instructions(s, used);
+    s->count = streams_count(r->run->plan, r->memory);
     for (int k = 0; k < STREAM_KINDS && !code; k++)
-        if (used[k] && k != STREAM_COMPUTE) code = start_stream(s, k, error);
+        if (k != STREAM_COMPUTE && streams_use(r->run->plan, k)) code = start_stream(s, k, error);
     return code;
 }
 

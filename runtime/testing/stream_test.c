@@ -28,8 +28,8 @@ typedef struct Needs {
 
 typedef struct EdgeTest {
     Rank *rank;
-    Needs *needs;       /* [instrs] */
-    uint32_t *position; /* [instrs] within stream and program */
+    Needs *needs;    /* [instrs] */
+    uint32_t *count; /* streams_count */
     StreamThreads *threads;
     uint64_t calls;
     uint32_t program;      /* of the call under way */
@@ -72,7 +72,7 @@ static bool accesses_conflict(const Access *a, uint32_t n_a, const Access *b, ui
 
 static void require_over(Needs *n, const EdgeTest *t, uint32_t other) {
     uint32_t *at = &n->finished[t->rank->run->plan->instrs[other].stream];
-    *at = MAX(*at, t->position[other] + 1);
+    *at = MAX(*at, t->count[other]);
 }
 
 /* What instruction k needs: walks back over each other stream to its last conflicting one. */
@@ -118,13 +118,13 @@ static void find_victim(EdgeTest *t, int64_t drop) {
             for (uint32_t i = 0; i < in->n_edge; i++) {
                 uint32_t e = p->edges[in->first_edge + i];
                 if (p->instrs[e].stream == from && (int64_t)in->first_edge + i != drop)
-                    promised = MAX(promised, t->position[e] + 1);
+                    promised = MAX(promised, t->count[e]);
             }
             uint32_t needed = t->needs[k].finished[from];
             if (k < to || needed <= promised) continue;
             t->target = k;
             for (uint32_t j = q->first_instr; j < end; j++)
-                if (p->instrs[j].stream == from && t->position[j] + 1 == needed) t->held = j;
+                if (p->instrs[j].stream == from && t->count[j] == needed) t->held = j;
         }
     }
 }
@@ -159,7 +159,7 @@ static int check_needs(const EdgeTest *t, uint32_t k, const uint32_t *over, char
     for (int s = 0; s < STREAM_KINDS; s++) {
         if (over[s] >= t->needs[k].finished[s]) continue;
         uint32_t j = q->first_instr;
-        while (p->instrs[j].stream != s || t->position[j] + 1 != t->needs[k].finished[s]) j++;
+        while (p->instrs[j].stream != s || t->count[j] != t->needs[k].finished[s]) j++;
         char mine[160], other[160];
         plan_instr_text(p, k, mine, sizeof mine);
         plan_instr_text(p, j, other, sizeof other);
@@ -201,14 +201,11 @@ int stream_test_open(Rank *r) {
     *t = (EdgeTest){.rank = r, .held = UINT32_MAX, .target = UINT32_MAX};
     r->hooks = (TestHooks){.of = t, .issue = run_call, .close = close_test};
     t->needs = arena_array(a, Needs, p->n_instrs + 1);
-    t->position = arena_array(a, uint32_t, p->n_instrs + 1);
+    t->count = streams_count(p, a);
     Access *access = arena_array(a, Access, 2 * (p->n_operands + p->n_values + 2));
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *q = &p->programs[i];
         if (!rank_runs(r, q)) continue;
-        uint32_t count[STREAM_KINDS] = {0};
-        for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
-            t->position[k] = count[p->instrs[k].stream]++;
         for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
             find_needs(t, q, k, access, access + p->n_operands + p->n_values + 2);
     }
