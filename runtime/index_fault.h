@@ -23,31 +23,25 @@ typedef enum IndexFault {
 static inline int index_fault_write(char *error, const char *op, IndexFault kind, IndexPlace place,
                                     int64_t value, int64_t limit, IndexPlace *told) {
     if (told) *told = place;
-    const char *name = "index";
-    const char *help = "this is a bug: an earlier instruction of the plan computed the index; "
-                       "FSDP_CHECK=memory may show which";
-    int code = EXIT_CORRUPT;
-    switch (kind) {
-    case INDEX_ID:
-        name = "id";
-        help = "the table has no row for it: give it more rows, correct the data, or clamp the ids";
-        code = EXIT_TRAINING;
-        break;
-    case INDEX_TARGET:
-        name = "target";
-        help = "the data has a class that the model does not predict: give the model's output "
-               "more classes, or correct the data";
-        code = EXIT_TRAINING;
-        break;
-    case INDEX_EXPERT: name = "expert id"; break;
-    case INDEX_CHOICE: name = "choice"; break;
-    case INDEX_ROW: name = "row"; break;
-    case INDEX_PLACE: break;
-    }
+    static const char bug[] =
+        "this is a bug: an earlier instruction of the plan computed the index; "
+        "FSDP_CHECK=memory may show which";
+    static const struct {
+        const char *name, *help;
+    } rows[] = {
+        {"id",
+         "the table has no row for it: give it more rows, correct the data, or clamp the ids"},
+        {"target", "the data has a class that the model does not predict: give the model's output "
+                   "more classes, or correct the data"},
+        {"expert id", bug},
+        {"choice", bug},
+        {"row", bug},
+        {"index", bug}};
     snprintf(error, ERROR_BYTES,
              "%s: %s %lld at position %lld is out of range: it must be from 0 to %lld\nhelp: %s",
-             op, name, (long long)value, (long long)place.position, (long long)limit - 1, help);
-    return code;
+             op, rows[kind].name, (long long)value, (long long)place.position, (long long)limit - 1,
+             rows[kind].help);
+    return kind <= INDEX_TARGET ? EXIT_TRAINING : EXIT_CORRUPT;
 }
 
 #endif
