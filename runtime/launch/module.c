@@ -31,21 +31,22 @@ static bool same_build(const char *kind, const char *name, uint32_t abi, char *e
     return false;
 }
 
-/* The function by which a module hands out its table; NULL with the message. missing: what to add
- * where there is no such module. A module stays until the process ends: its worker threads may
- * outlive the devices. */
-static void *open_module(const char *kind, const char *name, const char *missing, int flags,
-                         const char *entry, char *error) {
+/* Finds the function by which a module hands out its table; false with the message. missing: what
+ * to add where there is no such module. A module stays until the process ends: its worker threads
+ * may outlive the devices. */
+static bool open_module(const char *kind, const char *name, const char *missing, int flags,
+                        const char *entry, void *function, char *error) {
     char path[PATH_MAX + 64];
     if (!module_path(kind, name, path, sizeof path)) {
         snprintf(error, ERROR_BYTES, "%s %s: there is no module %s_%.40s.so next to fsdp-run%s",
                  kind, name, kind, name, missing);
-        return NULL;
+        return false;
     }
     void *module = dlopen(path, RTLD_NOW | flags);
     void *symbol = module ? dlsym(module, entry) : NULL;
+    memcpy(function, &symbol, sizeof symbol);
     if (!symbol) snprintf(error, ERROR_BYTES, "%s %s: %.300s", kind, name, dlerror());
-    return symbol;
+    return symbol != NULL;
 }
 
 const Device *device_load(const char *name, char *error, int *code) {
@@ -56,10 +57,9 @@ const Device *device_load(const char *name, char *error, int *code) {
      * reads the limit while it is loaded. What the user set stays. */
     if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "5000", 0);
     DeviceEntry entry;
-    void *symbol = open_module("device", name, cpu ? "" : ": this build was made without it",
-                               RTLD_LOCAL, DEVICE_ENTRY, error);
-    if (!symbol) return NULL;
-    memcpy(&entry, &symbol, sizeof entry);
+    if (!open_module("device", name, cpu ? "" : ": this build was made without it", RTLD_LOCAL,
+                     DEVICE_ENTRY, &entry, error))
+        return NULL;
     const Device *d = entry();
     if (!same_build("device", name, d->abi, error)) return NULL;
     *code = d->probe(error);
@@ -103,9 +103,8 @@ bool transport_known(const TransportTraits *t) {
 const TransportModule *transport_load(const char *name, char *error) {
     TransportEntry entry;
     /* MPI libraries want their symbols to be seen by the modules that they load themselves. */
-    void *symbol = open_module("transport", name, "", RTLD_GLOBAL, TRANSPORT_ENTRY, error);
-    if (!symbol) return NULL;
-    memcpy(&entry, &symbol, sizeof entry);
+    if (!open_module("transport", name, "", RTLD_GLOBAL, TRANSPORT_ENTRY, &entry, error))
+        return NULL;
     const TransportModule *m = entry();
     return same_build("transport", name, m->abi, error) ? m : NULL;
 }
