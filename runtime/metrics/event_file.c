@@ -57,7 +57,7 @@ static size_t put_bytes(uint8_t *to, uint32_t field, const void *from, size_t by
     return n + bytes;
 }
 
-static double wall_time(void) {
+double wall_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;

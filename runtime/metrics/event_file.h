@@ -19,6 +19,7 @@ typedef struct EventFile {
     char buffer[2 * EVENT_BYTES];
 } EventFile;
 
+double wall_time(void); /* seconds since 1970 */
 /* Makes the folder, with those above it, and a new file in it, whose curves begin at a step; -1: it
  * adds to those that are there. */
 int event_file_open(EventFile *e, const char *folder, int64_t step, char *error);

@@ -30,8 +30,7 @@ struct Metrics {
     RunFacts run;
     FILE *log;
     EventFile events; /* --tensorboard */
-    bool quiet;
-    double begun; /* when the run began */
+    double begun;     /* when the run began */
     Progress progress;
     double best_eval;
     bool goes_on; /* the log, with lines of an earlier run */
@@ -132,7 +131,6 @@ int metrics_open(const RunFacts *f, Metrics **out, char *error) {
     json_set_alloc_funcs(pool_malloc, pool_free);
     json_object_seed(1);
     m->run = *f;
-    m->quiet = o->quiet;
     m->best_eval = f->steps->first ? f->best_evaluation : NAN;
     progress_open(&m->progress, &m->run);
     if (f->launch->rank != 0) return 0;
@@ -150,13 +148,6 @@ void metrics_close(Metrics *m) {
 }
 
 static json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
-/* Seconds since the epoch, to the millisecond. */
-static double wall_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double)(t.tv_sec * 1000 + t.tv_nsec / 1000000) / 1e3;
-}
 
 static json_t *new_event(const char *name) {
     pool_on = true;
@@ -187,7 +178,7 @@ static void free_line(json_t *o) {
 
 /* Writes the object, with the time, as a line and gives its memory back. */
 static int write_line(Metrics *m, json_t *o, char *error) {
-    json_object_set_new(o, "time", json_real(wall_time()));
+    json_object_set_new(o, "time", json_real(floor(1e3 * wall_time()) / 1e3));
     size_t n = json_dumpb(o, m->line, LINE_BYTES - 1, JSON_COMPACT | JSON_REAL_PRECISION(17));
     free_line(o);
     if (n >= LINE_BYTES) { /* names come from the plan, and may be of any length */
@@ -366,7 +357,7 @@ void metrics_summary(Metrics *m, const EndNumbers *n) {
         fprintf(stderr,
                 "memory check: observed high-water mark %" PRIu64 ", predicted %" PRIu64 " bytes\n",
                 n->high_water, s->arena_bytes);
-    if (m->quiet) return;
+    if (run->options->quiet) return;
     print_numbers(to, m);
     bool stages = plan_has_stages(run->plan);
     fprintf(to, "arena bytes     %" PRIu64 " predicted%s, %" PRIu64 " allocated %s\n",

@@ -59,7 +59,7 @@ static bool is_terminal(void) {
 }
 
 void progress_open(Progress *p, const RunFacts *run) {
-    *p = (Progress){.run = run, .quiet = run->options->quiet, .terminal = is_terminal()};
+    *p = (Progress){.run = run, .terminal = is_terminal()};
     p->loss = NAN;
     p->tokens = tokens_per_step(run->plan);
     p->work = plan_model_flops(run->plan);
@@ -137,7 +137,7 @@ void progress_step(Progress *p, const StepNumbers *n) {
     p->loss = n->loss;
     history_add(&p->history, n->loss);
     bool last = n->step + 1 == p->run->steps->end;
-    if (!p->quiet &&
+    if (!p->run->options->quiet &&
         (monotonic_seconds() - p->shown >= (p->terminal ? BAR_PAUSE : LINE_PAUSE) || last))
         show_progress(p, n->step + 1);
 }
@@ -147,7 +147,7 @@ void progress_evaluation(Progress *p, int64_t step, int n, const char *const *na
     p->n_metric = MIN(n, (int)SHOWN_METRICS);
     memcpy(p->metric, name, (size_t)p->n_metric * sizeof *name);
     memcpy(p->value, value, (size_t)p->n_metric * sizeof *value);
-    if (p->quiet) return;
+    if (p->run->options->quiet) return;
     if (p->terminal && !p->run->options->eval_only) {
         show_progress(p, step);
         return;

@@ -19,7 +19,7 @@ typedef struct History {
 
 typedef struct Progress {
     const RunFacts *run;
-    bool quiet, terminal;
+    bool terminal;
     atomic_bool bar; /* is on the terminal; also asked when rank 0 does not end. Orders nothing. */
     double shown;    /* when progress was last shown */
     double seconds;  /* in steps */
