@@ -96,12 +96,9 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
     int fd = bytes ? make_file(bytes, huge, &out[w->local], &offer) : -1;
     int code = world_gather(w, w->host, &offer, all, sizeof offer, error);
     for (int32_t k = 0; k < w->locals && !code && !failed; k++) {
-        if (all[k].error) {
-            failed = all[k].error;
-            strange = k;
-        } else if (k != w->local && all[k].bytes && (failed = map_offer(&all[k], &out[k]))) {
-            strange = k;
-        }
+        failed = all[k].error;
+        if (!failed && k != w->local && all[k].bytes) failed = map_offer(&all[k], &out[k]);
+        if (failed) strange = k;
     }
     /* Also the end of the exchange: after it the files' numbers are no longer needed. */
     if (!code) code = world_gather(w, w->host, &failed, seen, sizeof failed, error);

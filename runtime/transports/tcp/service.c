@@ -333,7 +333,7 @@ static void tell_the_end(World *w) {
     pthread_mutex_lock(&w->events_lock);
     if (w->has_events && !w->told) {
         w->told = true;
-        w->events.ended(w->events.user);
+        if (w->events.ended) w->events.ended(w->events.user);
     }
     pthread_mutex_unlock(&w->events_lock);
 }

@@ -38,8 +38,6 @@ static void no_state(void *user, RankState *out) {
     rank_state_signs(out, c->o.pulse);
 }
 
-static void ignore_end(void *user) { (void)user; }
-
 /* No rank asks for a message before all have outboxes. */
 static int open_boxes(TransportContext *c, char *error) {
     MeshGroup all = comm_group(c->o.plan, c->o.ranks, AXES_WORLD, c->o.rank);
@@ -57,7 +55,7 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     c->o = *o;
     c->world = o->shared;
     pthread_mutex_init(&c->look, NULL);
-    WorldEvents events = {.plan = o->plan, .state = no_state, .ended = ignore_end, .user = c};
+    WorldEvents events = {.plan = o->plan, .state = no_state, .user = c};
     tcp_watch(c->world, &events);
     *out = c;
     return plan_has_stages(o->plan) ? open_boxes(c, error) : 0;

@@ -41,7 +41,7 @@ typedef struct WorldEvents {
     /* Now, without a lock. */
     void (*state)(void *user, RankState *out);
     /* Once: the run is over (a rank failed, is gone, or stopped answering). Whatever this process
-     * waits for has to return soon. */
+     * waits for has to return soon. NULL: it does. */
     void (*ended)(void *user);
     void *user;
 } WorldEvents;
