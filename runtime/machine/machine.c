@@ -13,32 +13,22 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* The number after `key` and a blank in a file of such lines, in bytes; 0 when it is not there. */
-static uint64_t number_after(const char *path, const char *key) {
-    char line[256];
+/* The number after `key` and a blank or colon in a file of such lines; "": that the file begins
+ * with. False: there is none, as where the word `max` means no limit. */
+static bool read_number(const char *folder, const char *name, const char *key, uint64_t *out) {
+    char path[PATH_BYTES + 64], text[16384];
     size_t n = strlen(key);
-    unsigned long long x = 0;
-    FILE *f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f))
-        if (!strncmp(line, key, n) && (line[n] == ' ' || line[n] == ':') &&
-            sscanf(line + n + 1, "%llu", &x) == 1)
-            break;
-        else
-            x = 0;
-    if (f) fclose(f);
-    return x;
-}
-
-/* False: no such file, or the word `max`, which means no limit. */
-static bool read_number(const char *folder, const char *name, uint64_t *out) {
-    char path[PATH_BYTES + 64];
-    unsigned long long n;
+    unsigned long long x;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "re");
-    bool good = f && fscanf(f, "%llu", &n) == 1;
-    if (f) fclose(f);
-    if (good) *out = n;
-    return good;
+    machine_file(path, text, sizeof text);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, n) || (n && line[n] != ' ' && line[n] != ':')) continue;
+        if (sscanf(line + n + (n > 0), "%llu", &x) != 1) return false;
+        *out = x;
+        return true;
+    }
+    return false;
 }
 
 typedef struct GroupTree {
@@ -47,12 +37,12 @@ typedef struct GroupTree {
 
 /* Least of `room` and what the group at this folder has left. */
 static uint64_t room_of_group(const GroupTree *t, const char *folder, uint64_t room) {
-    char path[PATH_BYTES + 64];
-    uint64_t most, used;
-    if (!read_number(folder, t->limit, &most) || !read_number(folder, t->used, &used)) return room;
-    snprintf(path, sizeof path, "%s/memory.stat", folder);
-    uint64_t files = number_after(path, "inactive_file") + number_after(path, "active_file");
-    used -= files < used ? files : used;
+    uint64_t most, used, idle = 0, active = 0;
+    if (!read_number(folder, t->limit, "", &most) || !read_number(folder, t->used, "", &used))
+        return room;
+    read_number(folder, "memory.stat", "inactive_file", &idle);
+    read_number(folder, "memory.stat", "active_file", &active);
+    used -= idle + active < used ? idle + active : used;
     uint64_t left = used < most ? most - used : 0;
     return left < room ? left : room;
 }
@@ -78,9 +68,10 @@ uint64_t machine_available_bytes(const char *root) {
     static const GroupTree many = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
                                    "memory.usage_in_bytes"};
     char path[PATH_BYTES], line[PATH_BYTES];
-    snprintf(path, sizeof path, "%s/proc/meminfo", root);
-    uint64_t sum = (number_after(path, "MemAvailable") + number_after(path, "SwapFree")) * 1024;
-    uint64_t room = sum ? sum : UINT64_MAX;
+    uint64_t memory = 0, swap = 0;
+    read_number(root, "proc/meminfo", "MemAvailable", &memory);
+    read_number(root, "proc/meminfo", "SwapFree", &swap);
+    uint64_t room = memory + swap ? (memory + swap) * 1024 : UINT64_MAX;
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     FILE *f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f)) {
