@@ -196,8 +196,6 @@ static int64_t read_logits(Generator *g, int64_t text) {
     return MAX(n, 0);
 }
 
-static int agree(void *of, uint64_t mine, uint64_t *out) { return rank_agree(of, mine, out); }
-
 /* What the rank has to choose from; no part in choosing: n is 0, and parts 1. */
 static Candidates candidates(Generator *g, int64_t text) {
     Rank *r = g->rank;
@@ -211,8 +209,7 @@ static Candidates candidates(Generator *g, int64_t text) {
                         .from = g->ids.from,
                         .part = mesh_part(&mesh, r->rank, axes),
                         .parts = mesh_extent(&mesh, axes),
-                        .agree = agree,
-                        .of = r};
+                        .rank = r};
 }
 
 /* What ranks tell each other, of which the largest counts: whether a rank has logits of the text,

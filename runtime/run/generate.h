@@ -56,8 +56,7 @@ typedef struct Candidates {
     const double *logit;
     double *chance; /* room for n */
     int64_t n, from, part, parts;
-    int (*agree)(void *of, uint64_t mine, uint64_t *out); /* the largest word of the parts */
-    void *of;
+    Rank *rank; /* through which parts agree on the largest word; of one part unused */
 } Candidates;
 /* The id on all parts, -1 where no logit is a number. */
 int sample_token(const Candidates *c, const TokenChoice *s, uint64_t text, uint64_t token,

@@ -24,6 +24,7 @@ struct Predictor {
     const PlanState *state;
     uint32_t role;     /* of the ranks that have it */
     int64_t samples;   /* of the file */
+    int64_t share;     /* ... of a batch that ranks read which differ in samples */
     int64_t width;     /* elements of a sample */
     char *bucket;      /* device memory: the elements of all ranks */
     int64_t most;      /* of a rank in a bucket */
@@ -126,6 +127,8 @@ int predictor_open(Rank *r) {
     q->state = prediction_of(run->plan);
     q->role = role_of_prediction(run->plan, q->state);
     q->samples = run->inputs.val->samples;
+    AxisSet samples = mesh_sample_axes(&r->info.mesh);
+    q->share = evaluation_round(run->plan, q->role) / mesh_extent(&r->info.mesh, samples);
     q->width = type_elements(&q->state->type) / q->state->type.dim[0];
     q->places = mesh_extent(&r->info.mesh, axes_of(r));
     q->bucket = r->arena + rank_role(r)->persistent_bytes;
@@ -161,15 +164,14 @@ static int put_bucket(Predictor *q, const char *bucket, int64_t position, int64_
     const Rank *r = q->rank;
     const Plan *p = r->run->plan;
     const Mesh *mesh = &r->info.mesh;
-    AxisSet samples = mesh_sample_axes(mesh);
-    int64_t share = evaluation_round(p, q->role) / mesh_extent(mesh, samples);
     AxisSet others = mesh_all_axes(mesh) & (AxisSet)~axes_of(r); /* along them ranks are alike */
     int code = 0;
     for (int32_t k = 0; k < mesh_ranks(mesh) && !code; k++) {
-        int64_t place = mesh_index(mesh, k, axes_of(r)), part = mesh_index(mesh, k, samples);
+        int64_t place = mesh_index(mesh, k, axes_of(r)),
+                part = mesh_index(mesh, k, mesh_sample_axes(mesh));
         if (plan_role_of(p, k) != q->role || mesh_index(mesh, k, others)) continue;
         code = put_elements(q, bucket + place * n * dtype_bytes(q->state->type.dtype),
-                            position + part * share, at, n);
+                            position + part * q->share, at, n);
     }
     return code;
 }
@@ -197,6 +199,7 @@ int predictor_take(Rank *r, int64_t position) {
     Predictor *q = r->predictor;
     int64_t elements = type_elements(&q->state->type);
     int code = rank_synchronize(r, r->error);
+    position -= q->share * mesh_index(&r->info.mesh, r->rank, mesh_sample_axes(&r->info.mesh));
     CHECK(q->most > 0);
     for (int64_t at = 0; at < elements && !code; at += q->most)
         code = take_bucket(q, position, at, MIN(q->most, elements - at));

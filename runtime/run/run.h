@@ -99,7 +99,7 @@ int generate_text(Generator *g, bool *stop); /* stop: it was interrupted */
 int prediction_check(const Run *run);
 int predictor_open(Rank *r);
 void predictor_close(Predictor *p); /* a file that is not complete disappears */
-/* After the calls of a batch; `position`: of rank 0's samples. */
+/* After the calls of a batch; `position`: of the rank's samples. */
 int predictor_take(Rank *r, int64_t position);
 int predictor_finish(Rank *r); /* gives the file its name */
 

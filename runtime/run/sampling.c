@@ -41,7 +41,7 @@ static double of_ordered_word(uint32_t word) {
 
 static int agree(const Candidates *c, uint64_t mine, uint64_t *out) {
     *out = mine;
-    return c->parts > 1 ? c->agree(c->of, mine, out) : 0;
+    return c->parts > 1 ? rank_agree(c->rank, mine, out) : 0;
 }
 
 /* Adds up a number of each part; below: of the parts before this one. */

@@ -188,12 +188,7 @@ static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
 
 /* The samples of a batch of an evaluation with --predict. */
 static int take_predictions(Trainer *t, const ProgramCall *c, bool *stop) {
-    const Plan *p = t->run->plan;
-    Mesh mesh = plan_mesh(p);
-    AxisSet axes = mesh_sample_axes(&mesh);
-    int64_t share = evaluation_round(p, plan_role_of(p, t->rank->rank)) / mesh_extent(&mesh, axes);
-    int code =
-        predictor_take(t->rank, c->position - share * mesh_index(&mesh, t->rank->rank, axes));
+    int code = predictor_take(t->rank, c->position);
     if (!code) code = agree_to_stop(t, stop);
     return !code && c->ends && !*stop ? predictor_finish(t->rank) : code;
 }
