@@ -31,7 +31,6 @@ typedef struct LocalMember {
 
 struct LocalWorld {
     Arena *memory;
-    const Plan *plan;
     int32_t timeout;
     _Atomic bool aborted;
     pthread_mutex_t lock;
@@ -44,7 +43,6 @@ LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
     Arena *a = arena_new();
     LocalWorld *w = arena_new_of(a, LocalWorld);
     w->memory = a;
-    w->plan = p;
     w->timeout = timeout;
     pthread_mutex_init(&w->lock, NULL);
     w->meetings = arena_alloc(a, meeting_layout(p, ranks).bytes);
@@ -101,8 +99,8 @@ static int report_standstill(const Seat *s, int32_t rank, int32_t seconds, char 
     const Pulse *p = atomic_load_explicit(&w->member[rank].pulse, memory_order_acquire);
     char at[160] = "none", call[64], where[320];
     uint32_t instr = p ? atomic_load(&p->instr) : 0;
-    if (instr) plan_instr_text(w->plan, instr - 1, at, sizeof at);
-    missing_call_text(w->plan, p ? atomic_load(&p->call) : 0, call, sizeof call);
+    if (instr) plan_instr_text(s->c->o.plan, instr - 1, at, sizeof at);
+    missing_call_text(s->c->o.plan, p ? atomic_load(&p->call) : 0, call, sizeof call);
     meeting_place_text(s->call, s->message, where, sizeof where);
     return fail_with(error, EXIT_RANK,
                      "rank %d made no progress for %d s (its last instruction: %.120s)%s; "
