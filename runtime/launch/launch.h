@@ -89,6 +89,12 @@ const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
 #define SPAWN_HOSTS "FSDP_RUN_HOSTS"       /* replaces --hosts after one of them was lost */
 int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int *code);
+static inline sigset_t signal_set(const int *number) { /* up to 0 */
+    sigset_t set;
+    sigemptyset(&set);
+    while (*number) sigaddset(&set, *number++);
+    return set;
+}
 sigset_t processes_awaited_signals(void); /* that concern a process which started ranks */
 /* Ends the orphans among the processes that this one started: it is their subreaper. */
 void processes_end_orphans(void);

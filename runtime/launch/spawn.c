@@ -77,13 +77,7 @@ static pid_t speaker(const Family *f) { return atomic_load(&f->progress->speaker
 /* ---- signals: all that concern us are waited for, so nothing happens in a handler */
 
 sigset_t processes_awaited_signals(void) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGUSR1);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGTSTP);
+    sigset_t set = signal_set((const int[]){SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGTSTP, 0});
     if (!processes_ignore(SIGHUP)) sigaddset(&set, SIGHUP);
     return set;
 }

@@ -16,18 +16,14 @@ static char acknowledgement[256]; /* what it says at the first signal; "" = noth
 
 /* A second signal ends the process without leaving a half-written file. */
 static void on_signal(int signal_number) {
-    static atomic_flag interrupt = ATOMIC_FLAG_INIT, terminate = ATOMIC_FLAG_INIT,
-                       hangup = ATOMIC_FLAG_INIT;
+    static atomic_bool came[_NSIG];
     bool again = atomic_exchange(&signalled->end.interrupted, 1);
     int number = errno;
     if (!again) (void)!write(STDERR_FILENO, acknowledgement, strlen(acknowledgement));
     errno = number;
     if (signal_number == SIGTERM && !again) atomic_store(&signalled->end.told_to_end, 1);
     if (signal_number == SIGUSR1) return;
-    if (!atomic_flag_test_and_set(signal_number == SIGINT    ? &interrupt
-                                  : signal_number == SIGTERM ? &terminate
-                                                             : &hangup))
-        return;
+    if (!atomic_exchange(&came[signal_number], true)) return;
     writer_remove_unfinished();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -60,17 +56,13 @@ void signals_catch(Run *run) {
     if (!run->options->generates) signal(SIGPIPE, SIG_IGN);
     /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
     if (run->launch.module || run->saver) sigaction(SIGUSR1, &a, NULL);
-    sigset_t held; /* until now; SIGTERM in ranks that fsdp-run started */
-    sigemptyset(&held);
-    sigaddset(&held, SIGTERM);
-    sigaddset(&held, SIGUSR1);
+    /* Until now; SIGTERM in ranks that fsdp-run started. */
+    sigset_t held = signal_set((const int[]){SIGTERM, SIGUSR1, 0});
     pthread_sigmask(SIG_UNBLOCK, &held, NULL);
     mapped_watch();
 }
 
 void signals_hold_notice(void) {
-    sigset_t notice;
-    sigemptyset(&notice);
-    sigaddset(&notice, SIGUSR1);
+    sigset_t notice = signal_set((const int[]){SIGUSR1, 0});
     pthread_sigmask(SIG_BLOCK, &notice, NULL);
 }
