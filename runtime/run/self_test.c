@@ -152,6 +152,7 @@ static const char model[] =
 typedef enum Verdict { PASSED, FAILED, SKIPPED, VERDICTS } Verdict;
 
 typedef struct Row {
+    const char *kind;
     char name[64];
     size_t first_job;
     double bound; /* of differences between two jobs; 0: it is one, which compares kernels */
@@ -167,40 +168,36 @@ typedef struct SelfTest {
     Job job[2 * MOST_ROWS];
     size_t n_rows, n_jobs, printed, plans; /* plans: jobs that compile, which come first */
     uint32_t count[VERDICTS];
-    bool chosen[64]; /* words of --only that named something */
 } SelfTest;
 
 static SelfTest test;
 
 /* ---- what is checked */
 
-static bool is_word(const char *words, const char *name, size_t *number) {
-    *number = 0;
-    for (const char *at = words; at; ++*number) {
-        size_t n = strcspn(at, ",");
-        if (strlen(name) == n && !strncmp(at, name, n)) return true;
-        at = at[n] ? at + n + 1 : NULL;
-    }
-    return false;
+static bool is_word(const char *word, size_t n, const char *name) {
+    return strlen(name) == n && !strncmp(word, name, n);
+}
+
+/* The words of --only, with commas between them. */
+static const char *next_word(const char *at) {
+    at += strcspn(at, ",");
+    return *at ? at + 1 : NULL;
 }
 
 /* Does the user want a row, or all of its kind? */
 static bool is_wanted(const char *kind, const char *name) {
-    const char *only = test.options->only, *const names[] = {kind, name};
-    bool wanted = !only;
-    size_t number;
-    for (int i = 0; i < 2 && only; i++) {
-        if (!is_word(only, names[i], &number)) continue;
-        wanted = true;
-        if (number < ARRAY_LEN(test.chosen)) test.chosen[number] = true;
+    bool wanted = !test.options->only;
+    for (const char *at = test.options->only; at && !wanted; at = next_word(at)) {
+        size_t n = strcspn(at, ",");
+        wanted = is_word(at, n, kind) || is_word(at, n, name);
     }
     return wanted;
 }
 
-static void add_row(const char *name, double bound) {
+static void add_row(const char *kind, const char *name, double bound) {
     if (test.n_rows == MOST_ROWS) BUG("more than %d rows", MOST_ROWS);
     Row *row = &test.row[test.n_rows++];
-    *row = (Row){.first_job = test.n_jobs, .bound = bound};
+    *row = (Row){.kind = kind, .first_job = test.n_jobs, .bound = bound};
     snprintf(row->name, sizeof row->name, "%s", name);
 }
 
@@ -256,7 +253,7 @@ static void add_kernel(const char *name, const char *op, const char *attention) 
         j = (Job){.argv = {test.compare, "--smallest", "--op", op, cpu, device}};
     if (attention) j.variable[0][0] = "FSDP_CUDA_ATTENTION";
     j.variable[0][1] = attention;
-    add_row(name, 0);
+    add_row(attention ? "attention" : "kernels", name, 0);
     add_job(j);
 }
 
@@ -351,7 +348,7 @@ static void add_steps(const char *kind, const char *name, int32_t ranks, const c
     *compile = (Job){
         .argv = {test.fsdpc, "compile", "-q", "model.fsd", "-o", plan, "-n", n, "-s", precision},
         .out = arena_printf(test.arena, "%s.out", plan)};
-    add_row(name, bound);
+    add_row(kind, name, bound);
     add_job((Job){.argv = {test.run, "--quiet", "--threads", "1", "--log", "-", plan},
                   .variable = {{"FSDP_CPU_ISA", "plain"}, {"FSDP_CPU_MATMUL", "plain"}}});
     add_job((Job){.argv = {test.run, "--quiet", "--device", device, "--log", "-", plan}});
@@ -422,16 +419,17 @@ static void print_head(void) {
 
 /* A word that names no row. */
 static int unknown_row(void) {
-    const char *at = test.options->only;
-    for (size_t i = 0; at; i++) {
-        size_t n = strcspn(at, ",");
-        if (i >= ARRAY_LEN(test.chosen) || !test.chosen[i])
+    for (const char *at = test.options->only; at; at = next_word(at)) {
+        size_t n = strcspn(at, ","), i = 0;
+        while (i < test.n_rows && !is_word(at, n, test.row[i].name) &&
+               !is_word(at, n, test.row[i].kind))
+            i++;
+        if (i == test.n_rows)
             return say_error(
                 EXIT_USER,
                 "--only %.*s: there is no such row\nhelp: rows are kernels, attention, "
                 "steps, ranks, or the name of one of them as --self-test prints it",
                 (int)n, at);
-        at = at[n] ? at + n + 1 : NULL;
     }
     return 0;
 }
