@@ -123,24 +123,15 @@ static pid_t start_question(const char *name) {
     _exit(EXIT_ENVIRONMENT);
 }
 
-/* Has it ended, at the deadline or before? */
-static bool ends_before(pid_t pid, int64_t deadline) {
-    enum { PAUSE_MS = 20 };
-    siginfo_t info = {0};
-    while (!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid != pid) {
-        if (monotonic_ms() >= deadline) return false;
-        pause_ms(PAUSE_MS);
-    }
-    return info.si_pid == pid;
-}
-
 /* Kills the question if it is still running at the deadline. */
 static bool host_answered(pid_t pid, int64_t deadline) {
+    enum { PAUSE_MS = 20 };
     int status = -1;
-    if (pid <= 0) return false;
-    if (!ends_before(pid, deadline)) kill(-pid, SIGKILL);
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    while (pid > 0 && !waitpid(pid, &status, WNOHANG)) {
+        if (monotonic_ms() >= deadline) kill(-pid, SIGKILL);
+        pause_ms(PAUSE_MS);
+    }
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void hosts_ask(Hosts *h) {

@@ -51,9 +51,9 @@ enum {
 };
 
 typedef struct Child {
-    pid_t pid; /* 0: has ended */
+    pid_t pid;
     int status;
-    bool stopped;
+    bool stopped, ended;
 } Child;
 
 typedef struct Family {
@@ -84,7 +84,7 @@ sigset_t processes_awaited_signals(void) {
 
 static void send_all(const Family *f, int signal_number) {
     for (int32_t i = 0; i < f->n; i++)
-        if (f->child[i].pid > 0) kill(f->child[i].pid, signal_number);
+        if (f->child[i].pid > 0 && !f->child[i].ended) kill(f->child[i].pid, signal_number);
 }
 
 /* Before the ranks met: mpirun is told once, since a second signal may crash it. */
@@ -161,10 +161,11 @@ static void rank_child(char **command, int32_t rank, int listener, pid_t parent,
 
 static void note_change(Family *f, pid_t pid, int status) {
     for (int32_t i = 0; i < f->n; i++) {
-        if (f->child[i].pid != pid) continue;
+        if (f->child[i].pid != pid || f->child[i].ended) continue;
         f->child[i].stopped = WIFSTOPPED(status);
         if (WIFSTOPPED(status) || WIFCONTINUED(status)) continue;
-        f->child[i] = (Child){.pid = 0, .status = status};
+        f->child[i].ended = true;
+        f->child[i].status = status;
         f->alive--;
         bool good = WIFEXITED(status) &&
                     (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == EXIT_INTERRUPTED);
@@ -176,7 +177,7 @@ static void note_change(Family *f, pid_t pid, int status) {
 
 static bool all_stopped(const Family *f) {
     for (int32_t i = 0; i < f->n; i++)
-        if (f->child[i].pid > 0 && !f->child[i].stopped) return false;
+        if (!f->child[i].ended && !f->child[i].stopped) return false;
     return true;
 }
 
@@ -328,7 +329,7 @@ static int child_code(const Child *c) {
     return is_ours(code) ? code : EXIT_RANK;
 }
 
-static void name_first(const Family *f, const pid_t *started) {
+static void name_first(const Family *f) {
     int32_t rank = f->first_bad;
     int status = f->child[rank].status;
     fflush(stderr);
@@ -337,16 +338,16 @@ static void name_first(const Family *f, const pid_t *started) {
             stderr,
             "error: rank %d (process %d) was killed (%s)\n"
             "help: the kernel's log (dmesg) tells whether memory ran out; start the run again\n",
-            rank, (int)started[rank], strsignal(WTERMSIG(status)));
+            rank, (int)f->child[rank].pid, strsignal(WTERMSIG(status)));
     else
         fprintf(stderr,
                 "error: rank %d (process %d) ended with exit code %d and did not say why\n"
                 "help: start the run again\n",
-                rank, (int)started[rank], WEXITSTATUS(status));
+                rank, (int)f->child[rank].pid, WEXITSTATUS(status));
 }
 
 /* A bug of ours goes before all; else the code of who said why, else of who failed first. */
-static int family_code(const Family *f, const pid_t *started) {
+static int family_code(const Family *f) {
     int code = 0;
     pid_t first = speaker(f);
     for (int32_t i = 0; i < f->n; i++) {
@@ -357,8 +358,8 @@ static int family_code(const Family *f, const pid_t *started) {
     if (f->interrupts > 1 && f->first_bad >= 0) return EXIT_INTERRUPTED;
     if (f->first_bad < 0) return code;
     for (int32_t i = 0; i < f->n; i++)
-        if (started[i] == first && child_code(&f->child[i])) return child_code(&f->child[i]);
-    if (!first) name_first(f, started);
+        if (f->child[i].pid == first && child_code(&f->child[i])) return child_code(&f->child[i]);
+    if (!first) name_first(f);
     return child_code(&f->child[f->first_bad]);
 }
 
@@ -509,7 +510,6 @@ int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int
     f.arena = arena_new();
     f.n = f.mpirun ? 1 : l->ranks;
     f.child = arena_array(f.arena, Child, f.n);
-    pid_t *started = arena_array(f.arena, pid_t, f.n);
     fflush(stdout);
     fflush(stderr);
     sigset_t set = processes_awaited_signals(), before;
@@ -521,10 +521,9 @@ int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int
         start_mpirun(&f, l, argv, t->name, &before);
     else
         start_ranks(&f, argv, t->name, &before);
-    for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
     attend_children(&f);
     processes_end_orphans();
-    *code = f.mpirun ? mpirun_code(&f, l) : family_code(&f, started);
+    *code = f.mpirun ? mpirun_code(&f, l) : family_code(&f);
     arena_free(f.arena);
     return 1;
 }
