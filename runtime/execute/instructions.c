@@ -67,6 +67,13 @@ void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot) {
     }
 }
 
+/* What messages call an instruction; kept. */
+static const char *label_of(const Rank *r, uint32_t k) {
+    char text[256];
+    plan_instr_text(r->run->plan, k, text, sizeof text);
+    return arena_strdup(r->memory, text);
+}
+
 /* A buffer for each run of each operand that is not a token. A reshard's token may follow an
  * unshard's shards. */
 static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **buffer,
@@ -99,10 +106,8 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
                                  .stream = in->stream,
                                  .shared = n && shared_arena(r, in->first_out),
                                  .n = n,
-                                 .buffer = *buffer};
-    char label[256];
-    plan_instr_text(p, k, label, sizeof label);
-    q->collective.label = arena_strdup(r->memory, label);
+                                 .buffer = *buffer,
+                                 .label = label_of(r, k)};
     q->ordinal = ordinal[row_of(in)]++;
     *buffer += n;
 }
@@ -173,11 +178,9 @@ static void prepare_message(Rank *r, Executor *e, uint32_t k) {
                         .stream = in->stream,
                         .bytes = (uint64_t)type_bytes(&p->values[v].type),
                         .places = (uint64_t)p->states[in->attr.index].type.dim[0],
-                        .value = instruction_value(r, v)};
+                        .value = instruction_value(r, v),
+                        .label = label_of(r, k)};
     note_kept(r, v, 0, &m->value);
-    char label[256];
-    plan_instr_text(p, k, label, sizeof label);
-    m->label = arena_strdup(r->memory, label);
 }
 
 /* Numbers of meetings are those of gathers over the same axes. */
@@ -185,15 +188,12 @@ static void prepare_meeting(Rank *r, Executor *e, uint32_t k, uint64_t *ordinal)
     Prepared *q = &e->prepared[k];
     AxisSet axes = shared_gather_meets(r, k);
     if (!axes) return;
-    char label[256], text[300];
-    plan_instr_text(r->run->plan, k, label, sizeof label);
-    snprintf(text, sizeof text, "before %s", label);
     q->meeting = arena_new_of(r->memory, Collective);
     *q->meeting = (Collective){.kind = BARRIER,
                                .axes = axes,
                                .purpose = COMM_GATHER,
                                .stream = r->run->plan->instrs[k].stream,
-                               .label = arena_strdup(r->memory, text)};
+                               .label = arena_printf(r->memory, "before %s", label_of(r, k))};
     q->meeting_ordinal = ordinal[comm_row(axes, COMM_GATHER)]++;
 }
 
