@@ -187,8 +187,17 @@ static inline uint32_t device_outbox_mark(uint32_t state, uint64_t sequence) {
     return DEVICE_MARKS + state * OUTBOX_MARKS + (uint32_t)(sequence % OUTBOX_MARKS);
 }
 
-/* The one symbol that a module exports. */
+/* The symbol that a module exports. */
 #define DEVICE_ENTRY "fsdp_device"
 typedef const Device *(*DeviceEntry)(void);
+
+/* What a module of either kind says of itself to `fsdp-run --version`, in one line: the libraries
+ * that it uses, with the versions that are loaded, and what it would choose on this machine. A
+ * module may do without. MODULE_ABOUT begins the definition. */
+#define ABOUT_ENTRY "fsdp_about"
+typedef void (*AboutEntry)(char *out, size_t size);
+#define MODULE_ABOUT(out, size)                                                                    \
+    __attribute__((visibility("default"))) void fsdp_about(char *(out), size_t(size));             \
+    void fsdp_about(char *(out), size_t(size))
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "interface.h"
 #include "launch.h"
-#include "module_about.h"
 #include "program_files.h"
 
 /* False if there is no such module. */

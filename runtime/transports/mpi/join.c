@@ -10,7 +10,6 @@
 
 #include "interface.h"
 #include "machine.h"
-#include "module_about.h"
 #include "world.h"
 
 /* On a busy machine MPI's start takes long; a rank that is stopped is not waited for. */

@@ -9,7 +9,6 @@
 
 #include "context.h"
 #include "interface.h"
-#include "module_about.h"
 
 /* The options of join, kept for open: a process is in one run. */
 static JoinOptions joined;

@@ -30,7 +30,6 @@
 #include "bf16.h"
 #include "interface.h"
 #include "kernel.h"
-#include "module_about.h"
 #include "op.h"
 #include "stream.h"
 

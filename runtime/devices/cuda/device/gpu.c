@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "gpu.h"
-#include "module_about.h"
 #include "util.h"
 
 /* About what the first products, attention and the graph take besides arenas; a gigabyte is more
