@@ -6,6 +6,7 @@
  * rank 0 tells the reason to all that have come. When all have come, each gets the table of
  * processes and the address of the deputy.
  */
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -225,13 +226,14 @@ static int welcome_all(World *w, const Hello *hello, char *error) {
 }
 
 int join_chief(World *w, char *error) {
-    ChiefMeeting m = {.w = w, .missing = w->ranks - 1, .error = error};
-    slice_clock_start(&m.clock);
+    ChiefMeeting m = {
+        .w = w, .missing = w->ranks - 1, .clock.last_ms = monotonic_ms(), .error = error};
     w->listener = -1;
     int code = 0;
     if (w->options.listener > 0) {
-        w->listener = w->options.listener;
-        socket_adopt(w->listener);
+        w->listener = w->options.listener; /* which another program opened */
+        fcntl(w->listener, F_SETFD, FD_CLOEXEC);
+        fcntl(w->listener, F_SETFL, fcntl(w->listener, F_GETFL) | O_NONBLOCK);
     } else {
         /* Rank 0 does not need the address, but if it has none the others have none either. */
         Search s = search_start(w, error);

@@ -261,13 +261,10 @@ void text_receive(char *text, size_t size);
 /* socket.c */
 int socket_listen(const char *address, int32_t port, int *out, char *error);
 int socket_listen_beside(int fd); /* at that connection's own address, a free port; or -1 */
-void socket_adopt(int fd);
-int socket_accept(int listener);
 void socket_options(int fd, int32_t timeout_seconds);
 /* Starts to connect: a socket that becomes writable, or -1 with errno. */
 int socket_connect(const struct sockaddr *to, socklen_t length);
 int socket_error(int fd); /* errno of a finished connect */
-struct addrinfo *socket_resolve(const char *address, int32_t port, int *failure);
 uint32_t socket_port(int fd);
 /* The address of the other end, with that port and as its own family writes it; 0: unknown. */
 socklen_t socket_peer(int fd, uint32_t port, struct sockaddr_storage *out);
@@ -352,7 +349,6 @@ typedef struct Search {
     char *error;
 } Search;
 
-void slice_clock_start(SliceClock *c);
 void slice_clock_read(SliceClock *c); /* counts the slices that have passed */
 Search search_start(World *w, char *error);
 void search_pause(Search *s); /* for a slice */

@@ -21,12 +21,11 @@ void slice_clock_read(SliceClock *c) {
     c->last_ms = now;
 }
 
-void slice_clock_start(SliceClock *c) { *c = (SliceClock){.last_ms = monotonic_ms()}; }
-
 Search search_start(World *w, char *error) {
-    Search s = {.w = w, .limit = w->options.timeout * SLICES_A_SECOND, .error = error};
-    slice_clock_start(&s.clock);
-    return s;
+    return (Search){.w = w,
+                    .clock.last_ms = monotonic_ms(),
+                    .limit = w->options.timeout * SLICES_A_SECOND,
+                    .error = error};
 }
 
 void search_pause(Search *s) {
@@ -37,9 +36,13 @@ void search_pause(Search *s) {
 int search_resolve(Search *s) {
     const World *w = s->w;
     int failure = 0;
+    char port[16];
+    snprintf(port, sizeof port, "%d", w->options.port);
+    struct addrinfo hint = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     do {
-        s->found = socket_resolve(w->address, w->options.port, &failure);
-        if (s->found) return 0;
+        failure = getaddrinfo(w->address, port, &hint, &s->found);
+        if (!failure) return 0;
         if (failure != EAI_AGAIN && failure != EAI_NONAME) break;
         for (int i = 0; i < SLICES_A_SECOND / 2; i++) search_pause(s);
     } while (s->clock.slices < MIN(s->limit, RESOLVE_SECONDS * SLICES_A_SECOND));

@@ -186,7 +186,7 @@ static void read_stranger(World *w, Link *l) {
 
 /* A connection that says nothing gives way to the next. */
 void stranger_accept(World *w) {
-    int fd = socket_accept(w->listener);
+    int fd = accept4(w->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
     Link *place = &w->stranger_link[0];
     for (int i = 0; i < STRANGERS; i++) {

@@ -1,8 +1,6 @@
 /* Addresses and sockets, IPv4 and IPv6. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <netdb.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,16 +124,6 @@ socklen_t socket_peer(int fd, uint32_t port, struct sockaddr_storage *out) {
     return length;
 }
 
-/* A listener that another program opened. */
-void socket_adopt(int fd) {
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-int socket_accept(int listener) {
-    return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-}
-
 int socket_connect(const struct sockaddr *to, socklen_t length) {
     int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -1;
@@ -151,15 +139,4 @@ int socket_error(int fd) {
     socklen_t length = sizeof failure;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &length)) return errno;
     return failure;
-}
-
-struct addrinfo *socket_resolve(const char *address, int32_t port, int *failure) {
-    char service[16];
-    snprintf(service, sizeof service, "%d", port);
-    struct addrinfo hint = {.ai_family = AF_UNSPEC,
-                            .ai_socktype = SOCK_STREAM,
-                            .ai_flags = AI_NUMERICSERV},
-                    *found = NULL;
-    *failure = getaddrinfo(address, service, &hint, &found);
-    return *failure ? NULL : found;
 }
