@@ -27,10 +27,10 @@ enum { MOST_SETTINGS = 32 };
 static const char *const same_settings[] = {"train.batch", "train.seed", "train.optimizer",
                                             "data.train",  "data.order", "data.length"};
 
-SettingChange setting_change(const char *key) {
-    for (size_t i = 0; i < ARRAY_LEN(same_settings); i++)
-        if (!strcmp(same_settings[i], key)) return MUST_BE_SAME;
-    return MAY_CHANGE;
+bool setting_must_stay(const char *key) {
+    bool stays = false;
+    for (size_t i = 0; i < ARRAY_LEN(same_settings); i++) stays |= !strcmp(same_settings[i], key);
+    return stays;
 }
 
 __attribute__((format(printf, 3, 4))) static void add_setting(SettingsBuilder *m, const char *key,

@@ -87,13 +87,13 @@ static int compare_tensors(Resume *s, bool weights) {
                              "to start anew from its weights only: --load ");
 }
 
-static int compare_settings(const Run *run, Resume *s, SettingChange change) {
+static int compare_settings(const Run *run, Resume *s, bool must_stay) {
     Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
     for (uint32_t i = 0; i < c.new->n_setting; i++) {
         const char *key = c.new->setting[i].key, *now = c.new->setting[i].value;
         const char *then = ck_setting(c.old, key);
-        if (!then || !strcmp(then, now) || setting_change(key) != change) continue;
-        if (change == MUST_BE_SAME) {
+        if (!then || !strcmp(then, now) || setting_must_stay(key) != must_stay) continue;
+        if (must_stay) {
             c.faults++;
             buf_printf(&c.text, "  %s: %s in the checkpoint, %s now\n", key, then, now);
         } else if (!run->options->quiet && run->launch.rank == 0) {
@@ -180,11 +180,11 @@ int resume_open(Run *run) {
     if (code) return code;
     Resume *s = run->resume;
     const CkContents *c = checkpoint_contents(s->from);
-    code = compare_settings(run, s, MUST_BE_SAME);
+    code = compare_settings(run, s, true);
     if (!code) code = compare_tensors(s, false);
     if (!code) code = check_steps(run, s);
     if (code) return code;
-    compare_settings(run, s, MAY_CHANGE);
+    compare_settings(run, s, false);
     run->steps.first = c->step;
     run->steps.evaluation_due = c->evaluation_due;
     run->best_evaluation = c->best_evaluation;

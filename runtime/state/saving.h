@@ -42,9 +42,8 @@ struct CheckpointInFlight {
 
 /* checkpoint_settings.c */
 int run_contents_make(const Run *run, Arena *a, RunContents *out, char *error);
-/* May the run go on from a checkpoint that had another value? MAY_CHANGE: the change is printed. */
-typedef enum SettingChange { MUST_BE_SAME, MAY_CHANGE } SettingChange;
-SettingChange setting_change(const char *key);
+/* Can the run not go on from a checkpoint that had another value? */
+bool setting_must_stay(const char *key);
 
 /* save_stream.c: the thread that writes during the steps. */
 typedef int (*SaveJob)(Rank *r, char *error);

@@ -155,12 +155,11 @@ static void count_up(const Seat *s, Moment moment) {
 
 /* What all members must have in common, as a number. */
 static uint64_t shape_of(const Collective *call) {
-    uint64_t h = 0x9e3779b97f4a7c15u + call->n;
-    for (uint32_t i = 0; i < call->n; i++) {
-        h = (h ^ (uint64_t)call->buffer[i].elements) * 0xff51afd7ed558ccdu;
-        h = (h ^ (h >> 29) ^ (uint64_t)call->buffer[i].dtype) * 0xc4ceb9fe1a85ec53u;
-    }
-    return h ^ (h >> 32);
+    uint64_t h = hash_word(0, call->n);
+    for (uint32_t i = 0; i < call->n; i++)
+        h = hash_word(hash_word(h, (uint64_t)call->buffer[i].elements),
+                      (uint64_t)call->buffer[i].dtype);
+    return h;
 }
 
 /* Others read operands in the memory that they see; nothing else can be shown to them. */
