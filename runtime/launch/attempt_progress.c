@@ -17,58 +17,60 @@
 
 #define PAGE "FSDP_RUN_PROGRESS" /* file of the page */
 
-static AttemptProgress *page; /* NULL: there is none */
+AttemptProgress *attempt_page;
 
-AttemptProgress *attempt_share(void) {
-    char path[64];
-    int fd = memfd_create("progress", MFD_CLOEXEC);
-    page = MAP_FAILED;
-    if (fd >= 0 && !ftruncate(fd, sizeof *page))
-        page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (page == MAP_FAILED) fail_environment("cannot watch the run: %s", strerror(errno));
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    setenv(PAGE, path, 1);
-    return page;
+/* Maps the file of the page, if there is one. */
+static void map_page(int fd) {
+    void *page = mmap(NULL, sizeof *attempt_page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    attempt_page = page == MAP_FAILED ? NULL : page;
 }
 
-AttemptProgress *attempt_find(void) {
+void attempt_share(void) {
+    char path[64];
+    int fd = memfd_create("progress", MFD_CLOEXEC);
+    if (fd >= 0 && !ftruncate(fd, sizeof *attempt_page)) map_page(fd);
+    if (!attempt_page) fail_environment("cannot watch the run: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    setenv(PAGE, path, 1);
+}
+
+void attempt_find(void) {
     const char *path = getenv(PAGE);
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd < 0) return NULL;
-    page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd < 0) return;
+    map_page(fd);
     close(fd);
     prctl(PR_SET_NAME, "fsdp-run"); /* it was started as "exe" */
-    if (page == MAP_FAILED) page = NULL;
-    return page;
 }
 
 bool attempt_speak(void) {
+    AttemptProgress *p = attempt_page;
     pid_t mine = getpid(), first = 0;
-    return !page || atomic_compare_exchange_strong(&page->speaker, &first, mine) || first == mine;
+    return !p || atomic_compare_exchange_strong(&p->speaker, &first, mine) || first == mine;
 }
 
-void attempt_note(AttemptProgress *p, int64_t done) {
-    if (!p) return;
-    atomic_store(&p->done, done);
-    atomic_store(&p->begun, 1);
+void attempt_note(int64_t done) {
+    if (!attempt_page) return;
+    atomic_store(&attempt_page->done, done);
+    atomic_store(&attempt_page->begun, 1);
 }
 
 /* Whoever comes first decides. */
-static bool decide_stage(AttemptProgress *p, int32_t stage) {
+static bool decide_stage(int32_t stage) {
     int32_t now = ATTEMPT_STARTS;
-    return atomic_compare_exchange_strong(&p->stage, &now, stage) || now == stage;
+    return atomic_compare_exchange_strong(&attempt_page->stage, &now, stage) || now == stage;
 }
 
-bool attempt_meet(AttemptProgress *p) { return !p || decide_stage(p, ATTEMPT_MET); }
+bool attempt_meet(void) { return !attempt_page || decide_stage(ATTEMPT_MET); }
 
-bool attempt_call_off(AttemptProgress *p) { return p && decide_stage(p, ATTEMPT_CALLED_OFF); }
+bool attempt_call_off(void) { return attempt_page && decide_stage(ATTEMPT_CALLED_OFF); }
 
-void attempt_end(AttemptProgress *p, int code) {
-    if (p) atomic_store(&p->ended, 1 + code);
+void attempt_end(int code) {
+    if (attempt_page) atomic_store(&attempt_page->ended, 1 + code);
 }
 
-bool attempt_ended(const AttemptProgress *p, int *code) {
-    *code = p ? atomic_load(&p->ended) - 1 : -1;
+bool attempt_ended(int *code) {
+    *code = attempt_page ? atomic_load(&attempt_page->ended) - 1 : -1;
     return *code >= 0;
 }
 
@@ -77,8 +79,8 @@ static bool is_restart(void) {
     return attempt && strcmp(attempt, "0");
 }
 
-bool attempt_met(const AttemptProgress *p) {
-    return is_restart() || (p && atomic_load(&p->stage) == ATTEMPT_MET);
+bool attempt_met(void) {
+    return is_restart() || (attempt_page && atomic_load(&attempt_page->stage) == ATTEMPT_MET);
 }
 
 void attempt_resume(const char *folder, RunOptions *o) {

@@ -57,8 +57,7 @@ typedef struct LaunchContext {
     Hosts hosts;
     const TransportModule *module; /* NULL: all ranks are threads of this process */
     TransportWorld *world;
-    AttemptProgress *progress; /* NULL: nobody watches this attempt */
-    int32_t timeout;           /* seconds that a rank waits for another */
+    int32_t timeout; /* seconds that a rank waits for another */
 } LaunchContext;
 
 /* launcher.c */
@@ -88,7 +87,7 @@ const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext
 #define SPAWN_RUN "FSDP_RUN_ID"            /* identity of the run */
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
 #define SPAWN_HOSTS "FSDP_RUN_HOSTS"       /* replaces --hosts after one of them was lost */
-int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int *code);
+int processes_start(const LaunchContext *l, const TransportTraits *t, char **argv, int *code);
 static inline sigset_t signal_set(const int *number) { /* up to 0 */
     sigset_t set;
     sigemptyset(&set);
@@ -132,23 +131,24 @@ char *hosts_line(const Hosts *h, int32_t ranks, Arena *a);
 int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOptions *c,
                        char **argv, int *code);
 
-/* attempt_progress.c. p NULL: nobody watches this attempt, or not on this machine. */
+/* attempt_progress.c. NULL: nobody watches this attempt, or not on this machine. */
+extern AttemptProgress *attempt_page;
 #define RUN_ATTEMPT "FSDP_RUN_ATTEMPT" /* how often the run was started before; for all ranks */
 /* Makes the page, and the variable by which the run finds it. */
-AttemptProgress *attempt_share(void);
-AttemptProgress *attempt_find(void);
+void attempt_share(void);
+void attempt_find(void);
 /* This process says why the run ends. False: another one has done so. */
 bool attempt_speak(void);
 /* Rank 0: all ranks have met, and can be interrupted. False: the attempt was called off before. */
-bool attempt_meet(AttemptProgress *p);
+bool attempt_meet(void);
 /* An interrupt before that, when there is nothing to save. False: the ranks have met. */
-bool attempt_call_off(AttemptProgress *p);
-void attempt_note(AttemptProgress *p, int64_t done); /* rank 0, after each step */
+bool attempt_call_off(void);
+void attempt_note(int64_t done); /* rank 0, after each step */
 /* Rank 0: all ranks came to the end, with that code; and whether they did. */
-void attempt_end(AttemptProgress *p, int code);
-bool attempt_ended(const AttemptProgress *p, int *code);
+void attempt_end(int code);
+bool attempt_ended(int *code);
 /* Have the ranks met, in this attempt or an earlier one? Then whatever starts them works. */
-bool attempt_met(const AttemptProgress *p);
+bool attempt_met(void);
 /* Makes a run that was started again resume from its newest checkpoint in the folder, if any. */
 void attempt_resume(const char *folder, RunOptions *o);
 

@@ -72,7 +72,7 @@ bool processes_ignore(int signal_number) {
 }
 
 void processes_begin(const LaunchContext *l) {
-    early = launch_is_spawned(l) || (launch_is_of_processes(l) && l->progress);
+    early = launch_is_spawned(l) || (launch_is_of_processes(l) && attempt_page);
     if (early) hold_stderr();
 }
 

@@ -61,7 +61,6 @@ typedef struct Supervisor {
     const RunOptions *options;
     const char *folder; /* of checkpoints */
     char **argv;
-    AttemptProgress *progress;
     Hosts hosts;
     sigset_t before; /* signals that were blocked when the program began */
     pid_t child;     /* 0 = has ended */
@@ -85,7 +84,7 @@ static void start_attempt(Supervisor *k, int32_t attempt) {
     char number[16];
     snprintf(number, sizeof number, "%d", attempt);
     setenv(RUN_ATTEMPT, number, 1);
-    *k->progress = (AttemptProgress){0};
+    *attempt_page = (AttemptProgress){0};
     pid_t parent = getpid();
     fflush(stdout);
     fflush(stderr);
@@ -148,8 +147,8 @@ static int64_t newest_step(const Supervisor *k) {
 
 static Failure failure_of(const Supervisor *k) {
     return (Failure){.status = k->status,
-                     .begun = atomic_load(&k->progress->begun),
-                     .done = atomic_load(&k->progress->done),
+                     .begun = atomic_load(&attempt_page->begun),
+                     .done = atomic_load(&attempt_page->done),
                      .newest = newest_step(k),
                      .lost = hosts_lost(&k->hosts)};
 }
@@ -270,7 +269,7 @@ int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOp
     sigset_t set = processes_awaited_signals();
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    k.progress = attempt_share();
+    attempt_share();
     hosts_ask(&k.hosts); /* now, while all are up: which of them answer at all */
     int32_t attempt = 0;
     do {

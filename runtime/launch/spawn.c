@@ -61,7 +61,6 @@ typedef struct Family {
     bool mpirun;                 /* one child, which has the ranks */
     int32_t n, alive, first_bad; /* first_bad: child that failed first, or -1 */
     Child *child;
-    AttemptProgress *progress;
     int interrupts;
     /* When the first failed; when the second interrupt came, or one that ends the start; or 0. */
     int64_t bad_ms, interrupt_ms;
@@ -72,7 +71,7 @@ typedef struct Family {
     int64_t ended_ms;         /* when its ranks came to their end; or 0 */
 } Family;
 
-static pid_t speaker(const Family *f) { return atomic_load(&f->progress->speaker); }
+static pid_t speaker(void) { return atomic_load(&attempt_page->speaker); }
 
 /* ---- signals: all that concern us are waited for, so nothing happens in a handler */
 
@@ -89,7 +88,7 @@ static void send_all(const Family *f, int signal_number) {
 
 /* Before the ranks met: mpirun is told once, since a second signal may crash it. */
 static bool call_off(Family *f) {
-    if (!f->mpirun || !attempt_call_off(f->progress)) return false;
+    if (!f->mpirun || !attempt_call_off()) return false;
     if (!f->called_off) send_all(f, SIGTERM);
     if (!f->called_off) f->interrupt_ms = monotonic_ms();
     f->called_off = true;
@@ -200,7 +199,7 @@ static bool has_living_child(pid_t parent) {
 
 static bool mpirun_hangs(Family *f) {
     int code;
-    if (!f->ended_ms && attempt_ended(f->progress, &code)) f->ended_ms = monotonic_ms();
+    if (!f->ended_ms && attempt_ended(&code)) f->ended_ms = monotonic_ms();
     if (has_living_child(f->child[0].pid)) {
         f->had_children = true;
         f->parent_ms = monotonic_ms();
@@ -213,9 +212,9 @@ static bool mpirun_hangs(Family *f) {
 static bool time_is_up(Family *f) {
     if (f->called_off) return monotonic_ms() - f->interrupt_ms >= TOLD_MS;
     if (f->mpirun) return f->alive > 0 && mpirun_hangs(f);
-    if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
+    if (f->bad_ms && speaker() && all_stopped(f)) return true;
     if (f->interrupt_ms && monotonic_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
-    return f->bad_ms && monotonic_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
+    return f->bad_ms && monotonic_ms() - f->bad_ms >= (speaker() ? TOLD_MS : SILENT_MS);
 }
 
 /* Until the last child has ended; codes are noted. */
@@ -269,7 +268,7 @@ static void say_mpirun_hung(void) {
 /* Such as 255, when it cannot reach a host; once that worked, it is one that went away. */
 static void say_mpirun_ended(const LaunchContext *l, int code) {
     const char *hosts = l->hosts.n > 1 ? "ssh must reach each of --hosts without a password; " : "";
-    if (attempt_met(l->progress)) {
+    if (attempt_met()) {
         fprintf(stderr,
                 "error: mpirun ended the run with exit code %d: a host or its ranks are gone, and "
                 "no rank said which\n"
@@ -298,15 +297,14 @@ static int mpirun_code(const Family *f, const LaunchContext *l) {
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     int ended;
     if (f->called_off) return EXIT_INTERRUPTED;
-    if (f->hangs && !speaker(f) && attempt_ended(l->progress, &ended)) return ended;
+    if (f->hangs && !speaker() && attempt_ended(&ended)) return ended;
     /* Ranks of other hosts speak for themselves; but small codes are mpirun's own, too. */
     if (l->hosts.n > 1 && code > EXIT_ENVIRONMENT && is_ours(code)) return code;
     if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
     bool asked = f->interrupts || f->noticed;
-    if (code && asked && !speaker(f) && (f->hangs || ends_on_request(code)))
-        return EXIT_INTERRUPTED;
+    if (code && asked && !speaker() && (f->hangs || ends_on_request(code))) return EXIT_INTERRUPTED;
     bool by_signal = code > 128 && code <= 128 + MOST_SIGNALS;
-    if (code && !speaker(f) && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
+    if (code && !speaker() && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
         if (f->hangs)
             say_mpirun_hung();
         else if (by_signal)
@@ -314,12 +312,12 @@ static int mpirun_code(const Family *f, const LaunchContext *l) {
                     killed ? "mpirun" : "a rank", strsignal(code - 128));
         else
             say_mpirun_ended(l, code);
-        return by_signal || attempt_met(l->progress) ? EXIT_RANK : EXIT_ENVIRONMENT;
+        return by_signal || attempt_met() ? EXIT_RANK : EXIT_ENVIRONMENT;
     }
     /* mpirun's own: 9 for a daemon that was killed after its host was cut off, 1 for many things,
      * which working ranks never return. */
     bool own = !is_ours(code) || (code == EXIT_USER && l->hosts.n > 1);
-    if (own && attempt_met(l->progress)) return EXIT_RANK;
+    if (own && attempt_met()) return EXIT_RANK;
     return is_ours(code) ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
 }
 
@@ -349,7 +347,7 @@ static void name_first(const Family *f) {
 /* A bug of ours goes before all; else the code of who said why, else of who failed first. */
 static int family_code(const Family *f) {
     int code = 0;
-    pid_t first = speaker(f);
+    pid_t first = speaker();
     for (int32_t i = 0; i < f->n; i++) {
         int its = child_code(&f->child[i]);
         if (its == 128 + SIGABRT) return its;
@@ -502,7 +500,7 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
     close(listener);
 }
 
-int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int *code) {
+int processes_start(const LaunchContext *l, const TransportTraits *t, char **argv, int *code) {
     if (t->start == AS_THREADS || launch_is_of_processes(l)) return 0;
     if (!transport_known(t)) return 0; /* transport_open says so */
     Family f = {.mpirun = t->start == BY_MPIRUN, .first_bad = -1};
@@ -515,8 +513,7 @@ int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int
     sigset_t set = processes_awaited_signals(), before;
     pthread_sigmask(SIG_BLOCK, &set, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!l->progress) l->progress = attempt_share();
-    f.progress = l->progress;
+    if (!attempt_page) attempt_share();
     if (f.mpirun)
         start_mpirun(&f, l, argv, t->name, &before);
     else

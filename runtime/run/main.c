@@ -109,14 +109,14 @@ static int compare_processes(const Run *run, int code) {
     StartReport mine = {
         .code = code, .plan = run->plan->header->fingerprint, .options = options_fingerprint(run)};
     code = processes_compare(l, &mine, run->options->plan);
-    if (!code && l->rank == 0 && !attempt_meet(l->progress)) await_end();
+    if (!code && l->rank == 0 && !attempt_meet()) await_end();
     return code;
 }
 
 /* orderly: all ranks come to the end. */
 static void leave_transport(Run *run, int code, bool orderly) {
     const LaunchContext *l = &run->launch;
-    if (l->module && l->rank == 0) attempt_end(l->progress, code);
+    if (l->module && l->rank == 0) attempt_end(code);
     if (l->module)
         l->module->leave(l->world, orderly);
     else
@@ -202,7 +202,7 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
     if (!code && tries) code = trial_here(&run);
     if (!code && !tries) {
         run.checkpoint = checkpoint_options(&run);
-        run.launch.progress = attempt_find();
+        attempt_find();
         attempt_resume(run.checkpoint.folder, &options);
         code = hosts_open(&run);
     }

@@ -178,7 +178,7 @@ static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
         return code;
     }
     t->done = c->step + 1;
-    if (r->rank == 0) attempt_note(t->run->launch.progress, t->done);
+    if (r->rank == 0) attempt_note(t->done);
     code = overlap_step(r, seconds);
     if (!code) code = agree_to_stop(t, stop);
     if (!code && r->dump && c->step == t->run->options->dump_step)
