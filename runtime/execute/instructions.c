@@ -157,7 +157,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
         (uint64_t)op_workspace((OpKind)in->op, r->run->device->kind, &in->attr, (int)in->n_in,
                                room->flat_in, (int)in->n_out, room->flat_out);
     /* Against the end, so that bytes too many land in the guard; kernels want multiples of 64. */
-    if (r->run->test.memory) {
+    if (r->run->test.mode == TEST_MEMORY) {
         const PlanRole *role = rank_role(r);
         uint64_t have = role->workspace_bytes[r->run->device->kind] - plan_workspace_at(role);
         c->workspace = (char *)r->workspace + (have - c->workspace_bytes) / 64 * 64;

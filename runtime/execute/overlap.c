@@ -27,21 +27,13 @@ static bool has_other_streams(const Plan *p) {
     return others;
 }
 
-/* Does a test mode issue the instructions, or look at them one by one? */
-static bool in_issue_order(const Run *run) {
-    return run->test.memory || run->test.replicas || run->test.streams;
-}
-
+/* A test mode issues the instructions, or looks at them one by one. */
 static bool one_thread_issues(const Run *run) {
-    return run->transport->one_at_a_time || !run->device->run_concurrently || in_issue_order(run) ||
+    return run->transport->one_at_a_time || !run->device->run_concurrently || run->test.mode ||
            !has_other_streams(run->plan);
 }
 
 int overlap_check(const Run *run) {
-    const TestModes *t = &run->test;
-    const char *other = t->memory     ? "FSDP_CHECK=memory"
-                        : t->replicas ? "FSDP_CHECK=replicas"
-                                      : "FSDP_TEST_STREAMS";
     if (!option_is(run, "on")) return 0;
     if (!run->device->run_concurrently)
         return say_error(EXIT_USER,
@@ -53,10 +45,10 @@ int overlap_check(const Run *run) {
                          "--overlap on: transport %s runs one collective at a time\nhelp: use "
                          "--transport mpi or local",
                          run->transport->name);
-    if (in_issue_order(run))
+    if (run->test.mode)
         return say_error(EXIT_USER,
                          "--overlap on and %s exclude each other\nhelp: leave out one of them",
-                         other);
+                         test_mode_names[run->test.mode]);
     if (has_other_streams(run->plan)) return 0;
     return say_error(EXIT_USER, "--overlap on: the plan has no gathers, reductions or copies that "
                                 "could run during the computation\nhelp: leave out the option: it "

@@ -67,7 +67,7 @@ struct Profile {
 int profile_open(Rank *r, Profile **out, char *error) {
     const Plan *plan = r->run->plan;
     if (!r->run->options->profile) return 0;
-    if (r->run->test.streams)
+    if (r->run->test.mode == TEST_STREAMS)
         return fail_with(
             error, EXIT_USER,
             "--profile and FSDP_TEST_STREAMS exclude each other\nhelp: leave out one of them");

@@ -161,7 +161,7 @@ static char *first_arena(const Rank *r, AxisSet axes) {
 static bool is_in_order(const Rank *r) {
     const Run *run = r->run;
     const Overlap *o = &r->executor->overlap;
-    return !run->test.streams && !o->on && !o->tries;
+    return run->test.mode != TEST_STREAMS && !o->on && !o->tries;
 }
 
 /* Processes may have different options and see different memory: a gather is shared on all ranks of

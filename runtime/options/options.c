@@ -426,50 +426,45 @@ static int bad_value(char *error, const char *name, const char *value) {
                      name, value);
 }
 
-static int read_checks(TestModes *t, char *error) {
-    const char *checks = getenv("FSDP_CHECK");
-    if (!checks || !*checks) return 0;
-    t->memory = !strcmp(checks, "memory");
-    t->replicas = !strcmp(checks, "replicas");
-    return t->memory || t->replicas ? 0 : bad_value(error, "FSDP_CHECK", checks);
+/* A number of the environment; *out stays as it is where there is none. */
+static int read_variable(const char *name, int64_t low, int64_t high, int64_t *out, char *error) {
+    const char *text = getenv(name);
+    return text && !whole_number(text, low, high, out) ? bad_value(error, name, text) : 0;
 }
 
 int timeout_read(int32_t *seconds, char *error) {
-    const char *text = getenv("FSDP_TIMEOUT");
     int64_t x = 60;
-    if (text && !whole_number(text, 1, 1000000, &x)) return bad_value(error, "FSDP_TIMEOUT", text);
+    int code = read_variable("FSDP_TIMEOUT", 1, 1000000, &x, error);
     *seconds = (int32_t)x;
-    return 0;
+    return code;
 }
 
+const char *const test_mode_names[] = {"", "FSDP_CHECK=memory", "FSDP_CHECK=replicas",
+                                       "FSDP_TEST_STREAMS"};
+
 int test_modes_read(TestModes *t, char *error) {
+    const char *checks = getenv("FSDP_CHECK"), *edge = getenv("FSDP_TEST_DROP_EDGE");
+    int64_t seed = -1, hosts = 0;
     *t = (TestModes){.drop_edge = -1};
-    int code = read_checks(t, error);
+    for (TestMode m = TEST_MEMORY; checks && m < TEST_STREAMS; m++)
+        if (!strcmp(checks, test_mode_names[m] + strlen("FSDP_CHECK="))) t->mode = m;
+    if (checks && *checks && !t->mode) return bad_value(error, "FSDP_CHECK", checks);
+    int code = read_variable("FSDP_TEST_STREAMS", 0, INT64_MAX, &seed, error);
     if (code) return code;
-    int64_t x;
-    const char *streams = getenv("FSDP_TEST_STREAMS"), *edge = getenv("FSDP_TEST_DROP_EDGE");
-    if (streams) {
-        if (!whole_number(streams, 0, INT64_MAX, &x))
-            return bad_value(error, "FSDP_TEST_STREAMS", streams);
-        t->streams = true;
-        t->seed = (uint64_t)x;
-    }
-    if (edge && (!streams || !whole_number(edge, 0, UINT32_MAX, &t->drop_edge)))
+    if (edge && (seed < 0 || !whole_number(edge, 0, UINT32_MAX, &t->drop_edge)))
         return fail_with(error, EXIT_USER,
                          "FSDP_TEST_DROP_EDGE=%.40s: must be a row of the edge table, and needs "
                          "FSDP_TEST_STREAMS",
                          edge);
-    const char *hosts = getenv("FSDP_TEST_HOSTS");
-    if (hosts) {
-        if (!whole_number(hosts, 1, INT32_MAX, &x))
-            return bad_value(error, "FSDP_TEST_HOSTS", hosts);
-        t->hosts = (int32_t)x;
-    }
-    if ((t->memory || t->replicas) && t->streams)
-        return fail_with(
-            error, EXIT_USER,
-            "FSDP_CHECK=%s relies on the issue order, which FSDP_TEST_STREAMS does not keep: "
-            "use one of them",
-            t->memory ? "memory" : "replicas");
+    code = read_variable("FSDP_TEST_HOSTS", 1, INT32_MAX, &hosts, error);
+    t->hosts = (int32_t)hosts;
+    if (code || seed < 0) return code;
+    if (t->mode)
+        return fail_with(error, EXIT_USER,
+                         "%s relies on the issue order, which FSDP_TEST_STREAMS does not keep: "
+                         "use one of them",
+                         test_mode_names[t->mode]);
+    t->mode = TEST_STREAMS;
+    t->seed = (uint64_t)seed;
     return 0;
 }

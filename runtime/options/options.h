@@ -94,12 +94,13 @@ typedef struct RunOptions {
     double peak_flops;   /* per device; 0 = not given */
 } RunOptions;
 
-/* Test modes, from environment variables; options.def says what they mean. */
+/* Test modes, from environment variables; options.def says what they mean. Of the first, which look
+ * at instructions, a run has one. */
+typedef enum TestMode { TEST_NONE, TEST_MEMORY, TEST_REPLICAS, TEST_STREAMS } TestMode;
+extern const char *const test_mode_names[]; /* the variable, with its value but for a seed */
 typedef struct TestModes {
-    bool memory;   /* FSDP_CHECK=memory */
-    bool replicas; /* FSDP_CHECK=replicas */
-    bool streams;  /* FSDP_TEST_STREAMS=seed */
-    uint64_t seed;
+    TestMode mode;
+    uint64_t seed;     /* of FSDP_TEST_STREAMS */
     int64_t drop_edge; /* FSDP_TEST_DROP_EDGE=n: row of the edge table, -1 = none */
     int32_t hosts;     /* FSDP_TEST_HOSTS=n, 0 = as they are */
 } TestModes;

@@ -51,7 +51,7 @@ int capacity_check_device(const Run *run) {
 int capacity_check_host(const Run *run) {
     char text[ERROR_BYTES];
     const LaunchContext *l = &run->launch;
-    uint64_t guards = run->test.memory ? 2 * GUARD_BYTES : 0;
+    uint64_t guards = run->test.mode == TEST_MEMORY ? 2 * GUARD_BYTES : 0;
     HostMemory m = host_memory_of(run->plan, run->device, l, guards, run->saver != NULL);
     uint64_t available = machine_available_bytes("");
     int code = host_memory_check(&m, available, text);

@@ -15,7 +15,7 @@ static int open_arena(Rank *r) {
     const PlanRole *role = rank_role(r);
     const Device *d = r->run->device;
     uint64_t bytes = role->workspace_bytes[d->kind];
-    uint64_t guards = r->run->test.memory ? 2 * GUARD_BYTES : 0;
+    uint64_t guards = r->run->test.mode == TEST_MEMORY ? 2 * GUARD_BYTES : 0;
     void *arena = NULL;
     const Transport *t = r->run->transport;
     int code = t->arena_alloc ? t->arena_alloc(r->transport, bytes + guards, &arena, r->error)

@@ -16,9 +16,10 @@ int stream_test_open(Rank *r);   /* FSDP_TEST_STREAMS */
 /* The mode that the run asks for; after executor_open. It sets the rank's hooks: as modes exclude
  * each other (options.c), one set is enough. */
 static inline int testing_open(Rank *r) {
-    if (r->run->test.memory) return memory_check_open(r);
-    if (r->run->test.replicas) return replica_check_open(r);
-    return r->run->test.streams ? stream_test_open(r) : 0;
+    TestMode mode = r->run->test.mode;
+    if (mode == TEST_MEMORY) return memory_check_open(r);
+    if (mode == TEST_REPLICAS) return replica_check_open(r);
+    return mode == TEST_STREAMS ? stream_test_open(r) : 0;
 }
 static inline void testing_close(Rank *r) {
     if (r->hooks.close) r->hooks.close(r->hooks.of);

@@ -235,7 +235,8 @@ TEST(a_checked_workspace_ends_at_the_guard) {
     s.instr[1].op = OP_sum_leading; /* of f32[64] to f32[16] it needs 64 bytes of workspace */
     s.value[1].type = (Type){.dtype = DT_F32, .rank = 1, .dim = {16}};
     s.device.kind = DEVICE_CUDA;
-    s.device.arena_is_host = s.run.test.memory = true;
+    s.device.arena_is_host = true;
+    s.run.test.mode = TEST_MEMORY;
     s.device.launch = see_workspace;
     s.role.workspace_bytes[DEVICE_CUDA] = 2048 + 4096;
     s.rank.arena = calloc(1, 2048 + 4096 + 2 * GUARD_BYTES);

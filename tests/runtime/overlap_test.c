@@ -107,9 +107,9 @@ TEST(all_ranks_try_or_none) {
 TEST(nothing_is_tried_where_one_thread_issues) {
     Setup s;
     make(&s, "auto", 3);
-    s.run.test.memory = true;
+    s.run.test.mode = TEST_MEMORY;
     assert_false(overlap_start(&s.run).tries);
-    s.run.test.memory = false;
+    s.run.test.mode = TEST_NONE;
     assert_true(overlap_start(&s.run).tries);
     s.instr[1].stream = STREAM_COMPUTE;
     assert_false(overlap_start(&s.run).tries);
