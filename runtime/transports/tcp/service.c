@@ -27,25 +27,6 @@ enum { CHIEF_GRACE = 1, LEAVE_GRACE = 2, LEAVE_SECONDS = 10, READS_A_ROUND = 64 
 
 /* ---- messages */
 
-/* The payload as a struct of that size; false when its size differs. */
-static bool read_payload(const Message *m, void *out, size_t bytes) {
-    if (m->bytes != bytes) return false;
-    memcpy(out, m->at, bytes);
-    return true;
-}
-
-static bool take_ending(const Message *m, Ending *e) {
-    if (!read_payload(m, e, sizeof *e)) return false;
-    text_receive(e->text, END_TEXT);
-    return true;
-}
-
-static bool take_stand(const Message *m, Stand *s) {
-    if (!read_payload(m, s, sizeof *s)) return false;
-    text_receive(s->state.label, sizeof s->state.label);
-    return true;
-}
-
 static bool take_call(World *w, int32_t from, const Message *m) {
     HostCall call;
     if (w->rank != 0 || m->bytes < sizeof call) return false;
@@ -72,41 +53,49 @@ static bool take_parcel(World *w, int32_t from, const Message *m) {
     return bytes == p.bytes && parcels_take(w, from, &p, m->at + sizeof p);
 }
 
-/* False: not a message that this process gets from that one. */
-static bool handle_message(World *w, int32_t from, const Message *m) {
-    Link *l = &w->link[from];
+/* What messages that say nothing else have behind their head. */
+typedef union Payload {
     Ending ending;
     Stand stand;
     Beat beat;
+} Payload;
+
+/* False: it has another size. */
+static bool read_payload(const Message *m, Payload *out) {
+    bool ending = m->kind == FAILED || m->kind == OVER,
+         stand = m->kind == STATE || m->kind == STUCK;
+    size_t n = ending ? sizeof(Ending) : stand ? sizeof(Stand) : m->kind == BEAT ? sizeof(Beat) : 0;
+    if (!n) return true;
+    if (m->bytes != n) return false;
+    memcpy(out, m->at, n);
+    if (ending) text_receive(out->ending.text, END_TEXT);
+    if (stand) text_receive(out->stand.state.label, sizeof out->stand.state.label);
+    return true;
+}
+
+/* False: not a message that this process gets from that one. */
+static bool handle_message(World *w, int32_t from, const Message *m) {
+    Link *l = &w->link[from];
+    Payload p;
+    Stand own;
+    if (!read_payload(m, &p)) return false;
     switch (m->kind) {
     case CHALLENGE: return from == w->deputy && secret_answer(w, l, m);
     case NOTED: l->noted = from == w->deputy && (!w->secret.bytes || l->proved); return l->noted;
-    case BEAT:
-        if (!read_payload(m, &beat, sizeof beat)) return false;
-        watch_beat(w, from, &beat);
-        return true;
+    case BEAT: watch_beat(w, from, &p.beat); return true;
     case CALL: return take_call(w, from, m);
     case RESULT: return from == 0 && take_result(w, m);
-    case FAILED:
-        if (!take_ending(m, &ending)) return false;
-        ends_failed(w, from, ending.code, ending.text);
-        return true;
-    case OVER:
-        if (!take_ending(m, &ending)) return false;
-        ends_heard(w, from, &ending);
-        return true;
+    case FAILED: ends_failed(w, from, p.ending.code, p.ending.text); return true;
+    case OVER: ends_heard(w, from, &p.ending); return true;
     case SEEN: l->unseen = false; return true;
     case ASK:
-        stand = watch_own_stand(w);
-        link_send(l, STATE, &stand, sizeof stand, NULL, 0);
+        own = watch_own_stand(w);
+        link_send(l, STATE, &own, sizeof own, NULL, 0);
         return true;
     case STATE:
-        if (w->rank != 0 || !take_stand(m, &stand)) return false;
-        watch_state(w, from, &stand);
-        return true;
     case STUCK:
-        if (w->rank != 0 || !take_stand(m, &stand)) return false;
-        watch_stuck(w, from, &stand);
+        if (w->rank != 0) return false;
+        (m->kind == STATE ? watch_state : watch_stuck)(w, from, &p.stand);
         return true;
     case FETCH:
     case PARCEL: return take_parcel(w, from, m);
