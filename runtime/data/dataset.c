@@ -140,15 +140,16 @@ static void sample_shape(const int64_t *dim, int rank, char out[TYPE_TEXT]) {
     if (n < TYPE_TEXT) snprintf(out + n, TYPE_TEXT - n, "]");
 }
 
-static void describe_misfit(const char *path, const char *field, const NpyHeader *h, const Type *t,
-                            char *error) {
+static int report_misfit(const char *path, const char *field, const NpyHeader *h, const Type *t,
+                         char *error) {
     char is[TYPE_TEXT], wanted[TYPE_TEXT];
     sample_shape(h->dim, h->rank, is);
     sample_shape(t->dim, t->rank, wanted);
-    snprintf(error, ERROR_BYTES,
-             "%.160s: its samples are %s%.80s, but the plan was compiled for samples of %s%.80s "
-             "(field %.50s)\nhelp: compile the model with this file, or convert the array",
-             path, npy_type_name(h->type), is, dtype_name(t->dtype), wanted, field);
+    return fail_with(
+        error, EXIT_CORRUPT,
+        "%.160s: its samples are %s%.80s, but the plan was compiled for samples of %s%.80s "
+        "(field %.50s)\nhelp: compile the model with this file, or convert the array",
+        path, npy_type_name(h->type), is, dtype_name(t->dtype), wanted, field);
 }
 
 static int open_array(Dataset *d, uint64_t field, const char *path, char *error) {
@@ -164,10 +165,7 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     bool fits = h.rank == t->rank;
     for (int i = 1; fits && i < h.rank; i++) fits = h.dim[i] == t->dim[i];
     bool real = t->dtype == DT_F32 || t->dtype == DT_BF16 || t->dtype == DT_F64;
-    if (!fits || (file_type_float(h.type) && !real)) {
-        describe_misfit(path, name, &h, t, error);
-        return EXIT_CORRUPT;
-    }
+    if (!fits || (file_type_float(h.type) && !real)) return report_misfit(path, name, &h, t, error);
     f->type = h.type;
     f->first_byte = h.data;
     if (field > 0 && h.dim[0] != d->samples)

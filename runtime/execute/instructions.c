@@ -292,8 +292,7 @@ static int issue_instruction(Rank *r, uint32_t k, char *error) {
     char text[256], cause[ERROR_BYTES];
     plan_instr_text(r->run->plan, k, text, sizeof text);
     snprintf(cause, sizeof cause, "%s", error);
-    snprintf(error, ERROR_BYTES, "%s: %.200s", text, cause);
-    return code;
+    return fail_with(error, code, "%s: %.200s", text, cause);
 }
 
 int instruction_timed(Rank *r, uint32_t k, char *error) {

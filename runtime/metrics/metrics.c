@@ -323,7 +323,7 @@ static void print_numbers(FILE *to, const Metrics *m) {
     char best[32] = "-", loss[32] = "-", rate[32] = "-";
     if (p->n_metric) snprintf(best, sizeof best, "%.6g", m->best_eval);
     if (p->steps) snprintf(loss, sizeof loss, "%.6g", p->loss);
-    if (p->seconds > 0) snprintf(rate, sizeof rate, "%.0f", progress_rate(p));
+    if (p->seconds > 0) snprintf(rate, sizeof rate, "%.0f", progress_rate(p, (double)p->tokens));
     if (m->run.options->eval_only) {
         for (int i = 0; i < p->n_metric; i++)
             fprintf(to, "eval %-10.40s %.6g\n", p->metric[i], p->value[i]);
@@ -342,10 +342,10 @@ static void print_numbers(FILE *to, const Metrics *m) {
             fprintf(to, "eval %-10.40s %.6g\n", p->metric[i], p->value[i]);
     fprintf(to, "%-9s       %s\n", p->rate_unit, rate);
     if (p->seconds <= 0 || p->work <= 0) return;
-    fprintf(to, "model FLOP/s    %.4g\n", progress_work_rate(p));
+    fprintf(to, "model FLOP/s    %.4g\n", progress_rate(p, p->work));
     if (p->peak > 0)
         fprintf(to, "MFU             %.1f %% of %.4g FLOP/s\n",
-                100 * progress_work_rate(p) / p->peak, p->peak);
+                100 * progress_rate(p, p->work) / p->peak, p->peak);
 }
 
 void metrics_summary(Metrics *m, const EndNumbers *n) {

@@ -71,12 +71,8 @@ void progress_start(Progress *p) {
     p->peak = machine_flops(p->run);
 }
 
-double progress_rate(const Progress *p) {
-    return p->seconds > 0 ? (double)p->steps * (double)p->tokens / p->seconds : 0;
-}
-
-double progress_work_rate(const Progress *p) {
-    return p->seconds > 0 ? (double)p->steps * p->work / p->seconds : 0;
+double progress_rate(const Progress *p, double each) {
+    return p->seconds > 0 ? (double)p->steps * each / p->seconds : 0;
 }
 
 static int terminal_columns(void) {
@@ -117,9 +113,9 @@ static void show_progress(Progress *p, int64_t done) {
     for (int i = 0; p->terminal && i < p->n_metric; i++)
         append_text(more, "  eval %.40s %.4f", p->metric[i], p->value[i]);
     if (p->skipped) append_text(sure, "  %" PRId64 " skipped", p->skipped);
-    append_text(sure, "  %.0f %s", progress_rate(p), p->rate_unit);
+    append_text(sure, "  %.0f %s", progress_rate(p, (double)p->tokens), p->rate_unit);
     if (p->peak > 0 && p->work > 0)
-        append_text(sure, "  MFU %.1f %%", 100 * progress_work_rate(p) / p->peak);
+        append_text(sure, "  MFU %.1f %%", 100 * progress_rate(p, p->work) / p->peak);
     int64_t left = (int64_t)((double)(steps - done) * p->seconds / (double)MAX(p->steps, 1));
     if (!p->terminal) {
         fprintf(stderr, "%s\n", sure);

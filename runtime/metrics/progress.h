@@ -40,8 +40,7 @@ void progress_step(Progress *p, const StepNumbers *n);
 void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
                          const double *value);
 void progress_end_bar(Progress *p);
-double progress_rate(const Progress *p);      /* tokens or samples per second, in steps */
-double progress_work_rate(const Progress *p); /* model FLOP/s */
+double progress_rate(const Progress *p, double each); /* per second of steps, of that many a step */
 
 /* history.c */
 void history_add(History *h, double loss);

@@ -55,9 +55,8 @@ int prediction_check(const Run *run) {
 /* ---- the file */
 
 static int file_error(Predictor *q, const char *path) {
-    snprintf(q->rank->error, ERROR_BYTES, "--predict: cannot write %.300s: %s", path,
-             strerror(errno));
-    return EXIT_ENVIRONMENT;
+    return fail_with(q->rank->error, EXIT_ENVIRONMENT, "--predict: cannot write %.300s: %s", path,
+                     strerror(errno));
 }
 
 static bool is_whole(const Predictor *q) { return q->state->type.dtype == DT_I32; }

@@ -55,11 +55,9 @@ static int find_states(Trainer *t) {
         const char *name = plan_string(p, p->states[i].name);
         if (p->states[i].role != STATE_METRIC) continue;
         bool evaluation = !strncmp(name, "eval", 4), term = !strncmp(name, "loss.", 5);
-        if (t->n_metric == MAX_METRICS || t->n_term == MAX_METRICS) {
-            snprintf(t->rank->error, ERROR_BYTES, "the plan has more than %d metrics or terms",
-                     MAX_METRICS - 1);
-            return EXIT_CORRUPT;
-        }
+        if (t->n_metric == MAX_METRICS || t->n_term == MAX_METRICS)
+            return fail_with(t->rank->error, EXIT_CORRUPT,
+                             "the plan has more than %d metrics or terms", MAX_METRICS - 1);
         if (evaluation) {
             t->metric_mark[t->n_metric] = name[4];
             t->metric_name[t->n_metric] = name + 5;
@@ -103,19 +101,18 @@ static int agree_to_stop(Trainer *t, bool *stop) {
 }
 
 static int not_finite(Rank *r, const Trainer *t, int64_t step, const double *scale) {
-    if (t->loss_scale.scale > 0 && isfinite(scale[SCALE_LOSS]))
-        snprintf(r->error, ERROR_BYTES,
-                 "step %lld: gradients overflow at a loss scale of %g, which cannot fall further; "
-                 "the weights are those from before this step\nhelp: train.on_nan = skip leaves "
-                 "such steps out; train.precision = bf16 has the range of f32",
-                 (long long)step, t->loss_scale.scale);
-    else
-        snprintf(r->error, ERROR_BYTES,
-                 "step %lld: loss %g, gradient norm %g: not finite; the weights are those from "
-                 "before this step\nhelp: train.on_nan = skip leaves such steps out",
-                 (long long)step, scale[SCALE_LOSS], scale[SCALE_NORM]);
     r->agrees = true;
-    return EXIT_TRAINING;
+    if (t->loss_scale.scale > 0 && isfinite(scale[SCALE_LOSS]))
+        return fail_with(
+            r->error, EXIT_TRAINING,
+            "step %lld: gradients overflow at a loss scale of %g, which cannot fall further; "
+            "the weights are those from before this step\nhelp: train.on_nan = skip leaves "
+            "such steps out; train.precision = bf16 has the range of f32",
+            (long long)step, t->loss_scale.scale);
+    return fail_with(r->error, EXIT_TRAINING,
+                     "step %lld: loss %g, gradient norm %g: not finite; the weights are those from "
+                     "before this step\nhelp: train.on_nan = skip leaves such steps out",
+                     (long long)step, scale[SCALE_LOSS], scale[SCALE_NORM]);
 }
 
 /* What becomes of the loss scale. All ranks have the same flag, and so the same scale. Does a step

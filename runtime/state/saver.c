@@ -282,11 +282,11 @@ static int report_failure(Rank *r, int mine, int worst) {
     }
     char why[ERROR_BYTES];
     memcpy(why, r->error, sizeof why);
-    snprintf(r->error, ERROR_BYTES, "%.250s\nhelp: %s; %s in %.150s", why,
-             m->last ? "it was the last one of the run" : "it was the third failure in a row",
-             r->checkpoint->saved_step < 0 ? "there is no checkpoint" : "the newest checkpoint is",
-             folder);
-    return worst;
+    return fail_with(
+        r->error, worst, "%.250s\nhelp: %s; %s in %.150s", why,
+        m->last ? "it was the last one of the run" : "it was the third failure in a row",
+        r->checkpoint->saved_step < 0 ? "there is no checkpoint" : "the newest checkpoint is",
+        folder);
 }
 
 /* All ranks know what became of it, by the worst of their codes. */

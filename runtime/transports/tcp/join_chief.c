@@ -221,8 +221,7 @@ static int welcome_all(World *w, const Hello *hello, char *error) {
         link_send(&w->link[r], WELCOME, &welcome, sizeof welcome, w->process,
                   (uint32_t)((size_t)w->ranks * sizeof *w->process));
     int code = flush_all(w);
-    if (code) snprintf(error, ERROR_BYTES, "a rank stopped answering while the ranks met");
-    return code;
+    return code ? fail_with(error, code, "a rank stopped answering while the ranks met") : 0;
 }
 
 int join_chief(World *w, char *error) {

@@ -17,8 +17,7 @@
 #include "world.h"
 
 struct TransportContext {
-    TransportOptions o;
-    TransportWorld *world;
+    TransportOptions o;   /* shared: the world */
     char *piece;          /* [members][bytes of a piece] */
     pthread_mutex_t look; /* over what the world's thread reads; held for a moment */
     uint64_t finished, begun;
@@ -41,8 +40,8 @@ static void no_state(void *user, RankState *out) {
 /* No rank asks for a message before all have outboxes. */
 static int open_boxes(TransportContext *c, char *error) {
     MeshGroup all = comm_group(c->o.plan, c->o.ranks, AXES_WORLD, c->o.rank);
-    int code = tcp_boxes(c->world, c->o.plan, error);
-    return code ? code : tcp_agree(c->world, &all, 0, NULL, "the opening of outboxes", error);
+    int code = tcp_boxes(c->o.shared, c->o.plan, error);
+    return code ? code : tcp_agree(c->o.shared, &all, 0, NULL, "the opening of outboxes", error);
 }
 
 static int open_context(const TransportOptions *o, TransportContext **out, char *error) {
@@ -53,16 +52,15 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
         return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     }
     c->o = *o;
-    c->world = o->shared;
     pthread_mutex_init(&c->look, NULL);
     WorldEvents events = {.plan = o->plan, .state = no_state, .user = c};
-    tcp_watch(c->world, &events);
+    tcp_watch(c->o.shared, &events);
     *out = c;
     return plan_has_stages(o->plan) ? open_boxes(c, error) : 0;
 }
 
 static void close_context(TransportContext *c) {
-    tcp_watch(c->world, NULL);
+    tcp_watch(c->o.shared, NULL);
     pthread_mutex_destroy(&c->look);
     free(c->piece);
     free(c);
@@ -95,7 +93,7 @@ typedef struct BufferStep {
 /* n elements of every member from `first` on, into the pieces. */
 static int gather_pieces(const BufferStep *s, int64_t first, int64_t n) {
     const char *from = (const char *)s->buffer->in + first * s->width;
-    return tcp_gather(s->c->world, &s->group, from, (size_t)(n * s->width), s->c->piece,
+    return tcp_gather(s->c->o.shared, &s->group, from, (size_t)(n * s->width), s->c->piece,
                       collective_label(s->call), s->error);
 }
 
@@ -162,7 +160,7 @@ static int pass_message(TransportContext *c, const StageMessage *m,
                         char *error) {
     Collective shown = {.purpose = COMM_MESSAGES, .sequence = m->sequence, .label = m->label};
     begin_collective(c, &shown);
-    int code = pass(c->world, m, error);
+    int code = pass(c->o.shared, m, error);
     end_collective(c);
     return code;
 }
@@ -178,7 +176,7 @@ static int receive_message(TransportContext *c, const StageMessage *m, char *err
 static int transport_agree(TransportContext *c, const Collective *call, uint64_t mine,
                            uint64_t *out, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
-    return tcp_agree(c->world, &group, mine, out, collective_label(call), error);
+    return tcp_agree(c->o.shared, &group, mine, out, collective_label(call), error);
 }
 
 /* Nobody waits in a way that tcp_fail does not end. */
