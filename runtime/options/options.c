@@ -9,37 +9,6 @@
 #include "device.h"
 #include "options.h"
 
-/* --help: parts with a title, rows in two columns, their further lines in the second. */
-static const struct {
-    const char *title, *form, *doc;
-} usage[] = {
-#define OPTION(becomes, name, form, value, doc, example) {NULL, form, doc},
-#define VARIABLE(title, form, doc) {title, form, doc},
-#include "options.def"
-#undef OPTION
-#undef VARIABLE
-};
-
-static int print_usage(void) {
-    const char *title = "";
-    puts("usage: fsdp-run [-n RANKS] [options] plan.bin\n");
-    for (size_t i = 0; i < ARRAY_LEN(usage); i++) {
-        if (usage[i].title && strcmp(title, usage[i].title) != 0)
-            printf("\n%s:\n", title = usage[i].title);
-        const char *form = usage[i].form;
-        for (const char *line = usage[i].doc; *line; form = "") {
-            int n = (int)strcspn(line, "\n");
-            printf("  %-27s %.*s\n", form, n, line);
-            line += n + (line[n] == '\n');
-        }
-    }
-    puts("\nExit codes:");
-#define EXIT(constant, code, doc) printf("  %-27d %s\n", code, doc);
-#include "exit_codes.def"
-#undef EXIT
-    return EXIT_DONE;
-}
-
 __attribute__((format(printf, 1, 2))) static int usage_error(const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -309,7 +278,8 @@ static int resume_option(RunOptions *o, const char *name, const char *value) {
 }
 
 typedef struct OptionRow {
-    const char *name;
+    const char *name, *form, *doc; /* name NULL: a variable */
+    const char *title;             /* of the variable's part of --help */
     bool takes_value, samples;
     enum { BECOMES_FLAG, BECOMES_TEXT, BECOMES_SMALL, BECOMES_COUNT, BECOMES_READ } becomes;
     size_t at; /* of the field in RunOptions */
@@ -327,12 +297,34 @@ typedef struct OptionRow {
 #define SAMPLES .samples = true,
 
 static const OptionRow options[] = {
-#define OPTION(becomes, name, form, value, doc, example) {name, (value) != NULL, becomes},
-#define VARIABLE(title, form, doc)
+#define OPTION(becomes, name, form, value, doc, example)                                           \
+    {name, form, doc, NULL, (value) != NULL, becomes},
+#define VARIABLE(title, form, doc) {NULL, form, doc, title, .takes_value = false},
 #include "options.def"
 #undef OPTION
 #undef VARIABLE
 };
+
+/* --help: parts with a title, rows in two columns, their further lines in the second. */
+static int print_usage(void) {
+    const char *title = "";
+    puts("usage: fsdp-run [-n RANKS] [options] plan.bin\n");
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+        if (options[i].title && strcmp(title, options[i].title) != 0)
+            printf("\n%s:\n", title = options[i].title);
+        const char *form = options[i].form;
+        for (const char *line = options[i].doc; *line; form = "") {
+            int n = (int)strcspn(line, "\n");
+            printf("  %-27s %.*s\n", form, n, line);
+            line += n + (line[n] == '\n');
+        }
+    }
+    puts("\nExit codes:");
+#define EXIT(constant, code, doc) printf("  %-27d %s\n", code, doc);
+#include "exit_codes.def"
+#undef EXIT
+    return EXIT_DONE;
+}
 
 static int apply_option(RunOptions *o, const OptionRow *row, const char *value) {
     void *field = (char *)o + row->at;
@@ -360,17 +352,19 @@ static const OptionRow *find_option(const char *argument, const char **value) {
     *value = argument[n] ? argument + n + 1 : NULL;
     if (!strncmp(argument, "-n", 2) && argument[2]) *value = argument + (n = 2);
     for (size_t i = 0; i < ARRAY_LEN(options); i++)
-        if (strlen(options[i].name) == n && !strncmp(argument, options[i].name, n))
+        if (options[i].name && strlen(options[i].name) == n &&
+            !strncmp(argument, options[i].name, n))
             return &options[i];
     return NULL;
 }
 
 static int unknown_option(const char *argument) {
     const char *names[ARRAY_LEN(options)];
-    for (size_t i = 0; i < ARRAY_LEN(options); i++) names[i] = options[i].name;
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        if (options[i].name) names[n++] = options[i].name;
     /* one letter is as near to any other */
-    size_t near = strlen(argument) > strlen("-n") ? ARRAY_LEN(options) : 0;
-    return unknown_name("option", argument, names, near);
+    return unknown_name("option", argument, names, strlen(argument) > strlen("-n") ? n : 0);
 }
 
 int options_parse(int argc, char **argv, RunOptions *o) {
