@@ -223,7 +223,6 @@ typedef struct StreamTest { /* of the plan's edges, of which one may be left out
     /* Then, while no other ends or starts, except in streams_pause. over: of each stream. */
     int (*start)(void *of, uint32_t instr, const uint32_t *over, char *error);
 } StreamTest;
-bool streams_use(const Plan *p, int stream); /* has it instructions? */
 /* By instruction: how many of its stream and call are over with it. */
 uint32_t *streams_count(const Plan *p, Arena *a);
 int streams_open(Rank *r, const StreamTest *test, StreamThreads **out, char *error);

@@ -18,10 +18,6 @@
 static bool is_message(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_MESSAGE; }
 static bool moves_data(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
-bool instruction_is_issued(const PlanInstr *in) {
-    return op_info[in->op].launched || moves_data(in) || is_message(in);
-}
-
 /* Its communicator's row in issued and in_call. */
 static uint32_t row_of(const PlanInstr *in) {
     return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);

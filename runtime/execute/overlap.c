@@ -23,7 +23,7 @@ static bool option_is(const Run *run, const char *word) {
 /* False for a run of one rank, and on a device whose launches return early. */
 static bool has_other_streams(const Plan *p) {
     bool others = false;
-    for (int s = 0; s < STREAM_KINDS; s++) others |= s != STREAM_COMPUTE && streams_use(p, s);
+    for (int s = 0; s < STREAM_KINDS; s++) others |= s != STREAM_COMPUTE && plan_uses_stream(p, s);
     return others;
 }
 

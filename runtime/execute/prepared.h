@@ -5,6 +5,17 @@
 
 #include "execute.h"
 
+/* Else it only says where a value lives or ends. */
+static inline bool instruction_is_issued(const PlanInstr *in) {
+    OpEffect effect = op_info[in->op].effect;
+    return op_info[in->op].launched || effect == EFFECT_COMM || effect == EFFECT_MESSAGE;
+}
+static inline bool plan_uses_stream(const Plan *p, int stream) {
+    for (uint64_t k = 0; k < p->n_instrs; k++)
+        if (p->instrs[k].stream == stream) return true;
+    return false;
+}
+
 /* shared_gather.c: gathered parameters that the ranks of a group have in one place. */
 typedef struct SharedGather {
     const AxisSet *value; /* by value: axes of the gather that makes it shared, 0 for all others */
@@ -93,8 +104,7 @@ struct Executor {
 };
 
 /* instructions.c */
-bool instruction_is_issued(const PlanInstr *in); /* else it only says where a value lives or ends */
-void instructions_prepare(Rank *r);              /* fills what the executor has room for */
+void instructions_prepare(Rank *r); /* fills what the executor has room for */
 /* The call about to begin has what forward keeps for backward in that slot. */
 void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot);
 int instruction_timed(Rank *r, uint32_t instr, char *error); /* issued, and timed for --profile */

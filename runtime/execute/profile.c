@@ -212,7 +212,7 @@ static bool name_streams(FILE *f, const Plan *p, int rank, bool *more) {
                                     "pid", rank, "args", "name", text),
                           more);
     for (int s = 0; s < STREAM_KINDS && good; s++)
-        if (streams_use(p, s))
+        if (plan_uses_stream(p, s))
             good =
                 put_event(f,
                           json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name",

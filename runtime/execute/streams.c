@@ -121,12 +121,6 @@ uint32_t *streams_count(const Plan *p, Arena *a) {
     return count;
 }
 
-bool streams_use(const Plan *p, int stream) {
-    for (uint64_t k = 0; k < p->n_instrs; k++)
-        if (p->instrs[k].stream == stream) return true;
-    return false;
-}
-
 static int start_stream(StreamThreads *s, int stream, char *error) {
     StreamThread *t = &s->thread[s->n_thread];
     *t = (StreamThread){.streams = s, .stream = stream};
@@ -148,7 +142,8 @@ int streams_open(Rank *r, const StreamTest *test, StreamThreads **out, char *err
     pthread_cond_init(&s->changed, NULL);
     s->count = streams_count(r->run->plan, r->memory);
     for (int k = 0; k < STREAM_KINDS && !code; k++)
-        if (k != STREAM_COMPUTE && streams_use(r->run->plan, k)) code = start_stream(s, k, error);
+        if (k != STREAM_COMPUTE && plan_uses_stream(r->run->plan, k))
+            code = start_stream(s, k, error);
     return code;
 }
 

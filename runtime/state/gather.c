@@ -17,10 +17,10 @@ enum { BUCKET_BYTES = 4 << 20 };
 
 typedef struct WeightGather {
     Rank *rank;
-    const GradientDump *dump; /* whose gradients are written; NULL: the weights are */
-    CkWeights out;            /* rank 0 writes it */
-    uint32_t *weight;         /* [groups] the first tensor of the group's weights */
-    char *bucket;             /* device memory */
+    float *const *gradients; /* [groups] that are written; NULL: the weights are */
+    CkWeights out;           /* rank 0 writes it */
+    uint32_t *weight;        /* [groups] the first tensor of the group's weights */
+    char *bucket;            /* device memory */
     uint64_t bucket_bytes;
     void *host; /* rank 0, where the arena is not host memory */
     Arena *arena;
@@ -29,7 +29,7 @@ typedef struct WeightGather {
 } WeightGather;
 
 static int source_dtype(const WeightGather *g, const PlanGroup *q) {
-    return g->dump ? DT_F32 : (int)q->master_dtype;
+    return g->gradients ? DT_F32 : (int)q->master_dtype;
 }
 
 static bool is_written(const Plan *p, const PlanGroup *g, bool trainable_only) {
@@ -107,7 +107,7 @@ static int put_param(WeightGather *g, const PlanGroup *q, uint32_t k, int64_t at
 
 /* Where the rank has its shard of a group: in its arena, gradients in host memory. */
 static const char *shard_of(const WeightGather *g, uint32_t group) {
-    if (g->dump) return (const char *)gradient_shard(g->dump, group);
+    if (g->gradients) return (const char *)g->gradients[group];
     const PlanState *s = plan_find_state(g->rank->run->plan, STATE_PARAM, (int32_t)group);
     return rank_at(g->rank, s->address);
 }
@@ -126,7 +126,7 @@ static int fill_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n, c
     *out = from;
     if (g->places == 1) return 0;
     *out = g->bucket;
-    if (has && (g->dump || rank_in_host(r, from))) {
+    if (has && (g->gradients || rank_in_host(r, from))) {
         code = rank_copy_in(r, own, from, bytes);
         if (!code) code = rank_synchronize(r, r->error);
         from = own;
@@ -136,7 +136,7 @@ static int fill_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n, c
 
 /* Where rank 0 can read the bytes, or NULL with a code. */
 static const char *read_on_host(WeightGather *g, const char *at, uint64_t bytes, int *code) {
-    bool host = g->dump && at != g->bucket;
+    bool host = g->gradients && at != g->bucket;
     if (host || g->rank->run->device->arena_is_host || rank_in_host(g->rank, at)) return at;
     *code = rank_copy_out(g->rank, g->host, at, bytes);
     return *code ? NULL : g->host;
@@ -181,7 +181,7 @@ static int gather_groups(WeightGather *g) {
     const Plan *p = g->rank->run->plan;
     int code = 0;
     for (uint32_t i = 0; i < p->n_groups && !code; i++)
-        if (is_written(p, &p->groups[i], g->dump != NULL)) code = gather_group(g, i);
+        if (is_written(p, &p->groups[i], g->gradients != NULL)) code = gather_group(g, i);
     return code;
 }
 
@@ -195,15 +195,15 @@ int gather_size(const Plan *p, bool trainable_only, const SaveForm *form, uint64
     return code;
 }
 
-int gather_to_file(Rank *r, const GradientDump *dump, const SaveForm *form) {
+int gather_to_file(Rank *r, float *const *gradients, const SaveForm *form) {
     const Plan *p = r->run->plan;
-    WeightGather g = {.rank = r, .dump = dump, .arena = arena_new()};
+    WeightGather g = {.rank = r, .gradients = gradients, .arena = arena_new()};
     g.weight = arena_array(g.arena, uint32_t, p->n_groups + 1);
     g.holder = arena_array(g.arena, int32_t, mesh_ranks(&r->info.mesh));
     g.bucket = r->arena + rank_role(r)->persistent_bytes;
     g.bucket_bytes = MIN(run_transient_bytes(r->run), (uint64_t)BUCKET_BYTES);
     if (r->rank == 0) g.host = arena_alloc(g.arena, g.bucket_bytes);
-    int code = plan_weights(p, dump != NULL, form, &g.out, g.weight, g.arena, r->error);
+    int code = plan_weights(p, gradients != NULL, form, &g.out, g.weight, g.arena, r->error);
     g.out.maps = true;
     rank_writes(r, true);
     if (!code && r->rank == 0) code = ck_weights_open(&g.out, r->error);

@@ -93,13 +93,11 @@ void gradient_dump_arm(GradientDump *d, int64_t step) {
     if (d) d->armed = step == d->rank->run->options->dump_step;
 }
 
-const float *gradient_shard(const GradientDump *d, uint32_t group) { return d->shard[group]; }
-
 SaveForm gradients_form(const RunOptions *o) {
     return (SaveForm){.path = o->dump_path, .type = FT_F32, .config = ""};
 }
 
 int gradient_dump_write(GradientDump *d) {
     SaveForm form = gradients_form(d->rank->run->options);
-    return gather_to_file(d->rank, d, &form);
+    return gather_to_file(d->rank, d->shard, &form);
 }

@@ -33,8 +33,9 @@ int weights_compare(const Run *run, char *error);
 /* Fills this rank's shards from a checkpoint, --load or the initial values. */
 int weights_start(Rank *r);
 
-/* gather.c: full parameters from shards, a piece at a time; dump: or their gradients. */
-int gather_to_file(Rank *r, const GradientDump *dump, const SaveForm *form);
+/* gather.c: full parameters from shards, a piece at a time; or gradients, of which the rank has its
+ * shards, [groups], in host memory. */
+int gather_to_file(Rank *r, float *const *gradients, const SaveForm *form);
 int save_weights(Rank *r); /* --save */
 /* Bytes of such files, and of the largest. Fails if they are too many, or tensors have one name. */
 int gather_size(const Plan *p, bool trainable_only, const SaveForm *form, uint64_t *bytes,
@@ -46,7 +47,6 @@ int gradient_dump_open(Rank *r, GradientDump **out);
 void gradient_dump_close(GradientDump *d);
 void gradient_dump_arm(GradientDump *d, int64_t step);
 int gradient_dump_write(GradientDump *d);
-const float *gradient_shard(const GradientDump *d, uint32_t group); /* the rank's copy */
 
 /* saver.c: checkpoints of the run; run->checkpoint says which. */
 int saver_open(Run *run, char *error);
