@@ -125,22 +125,15 @@ INLINE void values(const uint32_t key[2], uint64_t block, double mean, double st
 
 typedef void Values(const uint32_t key[2], uint64_t block, double mean, double std, float *out,
                     uint8_t *sure);
-
-static void plain_values(const uint32_t key[2], uint64_t block, double mean, double std, float *out,
-                         uint8_t *sure) {
-    values(key, block, mean, std, out, sure);
-}
+#define VALUES(name, attribute)                                                                    \
+    attribute static void name(const uint32_t key[2], uint64_t block, double mean, double std,     \
+                               float *out, uint8_t *sure) {                                        \
+        values(key, block, mean, std, out, sure);                                                  \
+    }
+VALUES(plain_values, )
 #ifdef __x86_64__
-__attribute__((target("avx2,fma"))) static void avx2_values(const uint32_t key[2], uint64_t block,
-                                                            double mean, double std, float *out,
-                                                            uint8_t *sure) {
-    values(key, block, mean, std, out, sure);
-}
-__attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512"))) static void
-avx512_values(const uint32_t key[2], uint64_t block, double mean, double std, float *out,
-              uint8_t *sure) {
-    values(key, block, mean, std, out, sure);
-}
+VALUES(avx2_values, __attribute__((target("avx2,fma"))))
+VALUES(avx512_values, __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512"))))
 #endif
 
 static Values *best(void) {
