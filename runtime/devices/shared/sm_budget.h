@@ -1,8 +1,6 @@
 /* How a GPU is shared between NCCL's kernels and the products that overlap them: transport nccl
  * (runtime/transports/nccl) limits its communicators, device cuda (runtime/devices/cuda) tells
  * cuBLASLt what is left.
- *
- * SHARE(purpose of a communicator, multiprocessors that its kernels take at most, policy of NCCL)
  */
 #ifndef FSDPC_SM_BUDGET_H
 #define FSDPC_SM_BUDGET_H
@@ -12,15 +10,11 @@
 
 #include "transport.h"
 
-/* ZERO: by copy engines, where NCCL can (all-gathers between GPUs of one NVLink domain from a
- * symmetric window); DEFAULT: as NCCL likes. */
-#define SHARES                                                                                     \
-    SHARE(COMM_GATHER, 16, ZERO)                                                                   \
-    SHARE(COMM_REDUCE, 16, DEFAULT)
-
+/* NCCL's policy: SHARE_ZERO: by copy engines, where NCCL can (all-gathers between GPUs of one
+ * NVLink domain from a symmetric window); SHARE_DEFAULT: as NCCL likes. */
 typedef enum SharePolicy { SHARE_DEFAULT, SHARE_ZERO } SharePolicy;
 typedef struct Share {
-    int32_t multiprocessors; /* 0: no limit */
+    int32_t multiprocessors; /* that a communicator's kernels take at most; 0: no limit */
     SharePolicy policy;
 } Share;
 
@@ -38,13 +32,12 @@ static inline int sm_budget_read(Share out[COMM_PURPOSES], char *error) {
                  text, MOST_SHARED);
         return EXIT_ENVIRONMENT;
     }
-    for (int i = 0; i < COMM_PURPOSES; i++) out[i] = (Share){0, SHARE_DEFAULT};
-#define SHARE(purpose, count, wanted) out[purpose] = (Share){count, SHARE_##wanted};
-    SHARES
-#undef SHARE
-    for (int i = 0; text && i < COMM_PURPOSES; i++) {
-        out[i].multiprocessors = (int32_t)n;
-        if (n == 0) out[i].policy = SHARE_DEFAULT;
+    static const Share shares[COMM_PURPOSES] = {
+        [COMM_GATHER] = {16, SHARE_ZERO}, [COMM_REDUCE] = {16, SHARE_DEFAULT}};
+    for (int i = 0; i < COMM_PURPOSES; i++) {
+        out[i] = shares[i];
+        if (text) out[i].multiprocessors = (int32_t)n;
+        if (text && n == 0) out[i].policy = SHARE_DEFAULT;
     }
     return 0;
 }
