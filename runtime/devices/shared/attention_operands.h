@@ -41,16 +41,13 @@ typedef struct Attention {
     bool causal, backward;
 } Attention;
 
-static inline Heads heads_of(const void *at, const Type *t) {
-    int64_t h = t->dim[3], position = t->dim[2] * h;
-    Heads x = {(char *)(uintptr_t)at, t->dtype, t->dim[1] * position, position, h};
-    return x;
-}
-/* which = 0, 1, 2: q, k, v inside a packed [B, T, 3, H, h] */
-static inline Heads packed_heads(const void *at, const Type *t, int which) {
-    int64_t h = t->dim[4], row = t->dim[3] * h;
+/* Of [B, T, H, h]; or the one with that number of q, k, v inside a packed [B, T, 3, H, h]. */
+static inline Heads heads_of(const void *at, const Type *t, int which) {
+    bool packed = t->rank == 5;
+    int64_t h = t->dim[packed ? 4 : 3], row = t->dim[packed ? 3 : 2] * h;
+    int64_t position = packed ? 3 * row : row;
     char *start = (char *)(uintptr_t)at + which * row * dtype_bytes((DType)t->dtype);
-    Heads x = {start, t->dtype, t->dim[1] * 3 * row, 3 * row, h};
+    Heads x = {start, t->dtype, t->dim[1] * position, position, h};
     return x;
 }
 static inline Scores scores_of(const void *at, const Type *t) {
@@ -61,10 +58,11 @@ static inline Scores scores_of(const void *at, const Type *t) {
 /* q [B,T,H,h], k and v [B,S,K,h] are operands `first` .. of the call, or qkv [B,T,3,H,h] is. */
 static inline void take_heads(const KernelCall *c, uint32_t first, bool packed, Attention *a) {
     const Type *q = c->in_type[first], *k = packed ? q : c->in_type[first + 1];
-    const void *const *in = c->in + first;
-    a->q = packed ? packed_heads(in[0], q, 0) : heads_of(in[0], q);
-    a->k = packed ? packed_heads(in[0], q, 1) : heads_of(in[1], k);
-    a->v = packed ? packed_heads(in[0], q, 2) : heads_of(in[2], c->in_type[first + 2]);
+    Heads *to[] = {&a->q, &a->k, &a->v};
+    for (int i = 0; i < 3; i++) {
+        uint32_t n = packed ? first : first + (uint32_t)i;
+        *to[i] = heads_of(c->in[n], c->in_type[n], packed ? i : 0);
+    }
     a->b = q->dim[0];
     a->t = q->dim[1];
     a->s = k->dim[1];
@@ -75,14 +73,13 @@ static inline void take_heads(const KernelCall *c, uint32_t first, bool packed, 
 
 /* do is operand 0, o and lse are operands `o` and o + 1. */
 static inline void take_gradients(const KernelCall *c, bool packed, uint32_t o, Attention *a) {
-    a->d_o = heads_of(c->in[0], c->in_type[0]);
-    a->o = heads_of(c->in[o], c->in_type[o]);
+    a->d_o = heads_of(c->in[0], c->in_type[0], 0);
+    a->o = heads_of(c->in[o], c->in_type[o], 0);
     a->lse = (float *)(uintptr_t)c->in[o + 1];
     a->delta = (float *)c->workspace;
     Heads *d[] = {&a->d_q, &a->d_k, &a->d_v};
     for (int i = 0; i < 3; i++)
-        *d[i] = packed ? packed_heads(c->out[0], c->out_type[0], i)
-                       : heads_of(c->out[i], c->out_type[i]);
+        *d[i] = heads_of(c->out[packed ? 0 : i], c->out_type[packed ? 0 : i], packed ? i : 0);
 }
 
 /* [B, S], or of all positions [B, T, S], of which the queries may be a part. */
@@ -110,7 +107,7 @@ static inline bool attention_of_call(const KernelCall *c, Attention *a) {
     if (a->backward) {
         take_gradients(c, packed, o, a);
     } else {
-        a->o = heads_of(c->out[0], c->out_type[0]);
+        a->o = heads_of(c->out[0], c->out_type[0], 0);
         a->lse = (float *)c->out[1];
     }
     if (sunk) a->sinks = scores_of(c->in[3], c->in_type[3]);
