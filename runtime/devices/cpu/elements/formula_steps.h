@@ -66,13 +66,7 @@ typedef double (*SummedLoop)(float *to, const BlockValue arg[FORMULA_ARGS], floa
 SUMMED(exp, exp_of(p - q))
 SUMMED(div, div_value(p, q, r, number))
 SUMMED(div_grad, div_grad_value(p, q, r, number))
-/* The exponential of a difference; of a plain value it is a difference from 0. */
-static void exp_difference_loop(float *to, const BlockValue arg[FORMULA_ARGS], float number,
-                                BlockExtent e) {
-    (void)number;
-    EACH_VECTOR(e, to, arg)
-    v_store(first_at, DT_F32, i, exp_of(v_load(x_at, DT_F32, 0) - v_load(y_at, DT_F32, 0)));
-}
+LOOP(exp_difference, exp_of(x - y)) /* of a plain value it is a difference from 0 */
 static SummedLoop summed_loop(int function) {
     return function == SCALAR_exp        ? exp_summed
            : function == SCALAR_div      ? div_summed
@@ -134,6 +128,18 @@ static float reduce_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
 
 static float as_stored(float x, int dtype) { return v_stored(v_all(x), dtype)[0]; }
 
+/* Adds 0 to what a step made, and rounds it, where it says so. */
+static void end_step(const Evaluation *e, uint32_t k, float *to, BlockExtent extent) {
+    bool plus_zero = e->step[k].pad == PLUS_ZERO && e->with[k] < CROSSED;
+    int dtype = e->step[k].dtype;
+    if (!plus_zero && dtype == DT_F32) return;
+    EACH_ROW(extent, to)
+    for (int64_t i = 0; i < extent.run; i += LANES) {
+        V16 x = v_load(first_at, DT_F32, i);
+        v_store(first_at, DT_F32, i, v_stored(plus_zero ? x + 0.0f : x, dtype));
+    }
+}
+
 static void extreme_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     const uint8_t *arg = e->step[k].arg;
     int64_t pitch;
@@ -142,7 +148,7 @@ static void extreme_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     Operand x = row_value(e, b, arg[1]);
     extreme_grad_run(x, (Result){.at = to, .dtype = DT_F32}, 0, b->count, *b->value[arg[0]].at,
                      v_load(b->value[arg[2]].at, DT_F32, 0), dtype);
-    if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, extent_of(e, b, 0));
+    end_step(e, k, to, extent_of(e, b, 0));
     b->value[e->n_in + k] = value_of(e, b, to, 0);
 }
 
@@ -163,11 +169,6 @@ static BlockExtent flat_extent(BlockExtent e, const BlockValue *arg, int n) {
         is = is && (!arg[i].step || (arg[i].pitch == e.run && arg[i].group == rows));
     return is ? (BlockExtent){1, 1, e.groups * rows, 0, 0} : e;
 }
-static void end_step(const Evaluation *e, uint32_t k, float *to, BlockExtent extent) {
-    if (e->step[k].pad == PLUS_ZERO && e->with[k] < CROSSED) add_zero(to, extent);
-    if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, extent);
-}
-
 /* A step with the one before it. */
 static void pair_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];

@@ -210,13 +210,16 @@ typedef struct Arrangement {
     uint32_t reads[FORMULA_VALUES]; /* by value of `from`: arguments that it is */
     uint8_t place[FORMULA_VALUES];  /* by step of `from` */
     FormulaStep step[FORMULA_VALUES];
+    bool inner[FORMULA_VALUES]; /* by step: in f32, no result, and one argument of another step */
 } Arrangement;
+
+static inline bool is_inner(const Arrangement *a, uint32_t k) {
+    return a->from[k].dtype == DT_F32 && !a->from[k].result && a->reads[a->n_in + k] == 1;
+}
 
 /* May step k stand directly before its reader, in a loop with it? */
 static inline bool is_first_of_pair(const Arrangement *a, uint32_t k) {
-    const FormulaStep *s = &a->from[k];
-    return pair_kind(s) != PAIR_NONE && s->dtype == DT_F32 && !s->result &&
-           a->reads[a->n_in + k] == 1;
+    return pair_kind(&a->from[k]) != PAIR_NONE && is_inner(a, k);
 }
 
 /* Is argument i of a step the first of a pair with it? */
@@ -247,6 +250,7 @@ static inline void add_step(Arrangement *a, uint32_t k) {
     for (int i = 0; i < scalar_arity(s.function); i++)
         if (s.arg[i] >= a->n_in) s.arg[i] = (uint8_t)(a->n_in + a->place[s.arg[i] - a->n_in]);
     a->place[k] = (uint8_t)a->n;
+    a->inner[a->n] = is_inner(a, k);
     a->step[a->n++] = s;
 }
 
@@ -272,26 +276,13 @@ static inline void arrange_steps(Arrangement *a, uint32_t n_in, uint32_t n_step,
         if (!is_first_of_pair(a, k)) place_step(a, k, true);
 }
 
-static inline bool reads_once(const Arrangement *a, uint32_t k) {
-    int reads = 0;
-    for (uint32_t j = k + 1; j < a->n; j++)
-        for (int i = 0; i < scalar_arity(a->step[j].function); i++)
-            reads += a->step[j].arg[i] == a->n_in + k;
-    return reads == 1 && a->step[k].dtype == DT_F32 && !a->step[k].result;
-}
-
 /* The argument of step k that the step before it is, if both can be one loop; else -1. */
 static inline int pair_side(const Arrangement *a, uint32_t k) {
-    const FormulaStep *s = &a->step[k], *before = &a->step[k ? k - 1 : 0];
-    int side = -1, reads = 0;
-    if (!k || pair_kind(before) == PAIR_NONE || before->dtype != DT_F32 || before->result)
-        return -1;
-    for (int i = 0; i < scalar_arity(s->function); i++)
-        if (s->arg[i] == a->n_in + k - 1) side = i;
-    for (uint32_t j = k; j < a->n; j++)
-        for (int i = 0; i < scalar_arity(a->step[j].function); i++)
-            reads += a->step[j].arg[i] == a->n_in + k - 1;
-    return reads == 1 ? side : -1;
+    int side = -1;
+    if (!k || !a->inner[k - 1] || pair_kind(&a->step[k - 1]) == PAIR_NONE) return -1;
+    for (int i = 0; i < scalar_arity(a->step[k].function); i++)
+        if (a->step[k].arg[i] == a->n_in + k - 1) side = i;
+    return side;
 }
 
 #endif
