@@ -84,12 +84,9 @@ VECTOR_INLINE V16 keep_or_zero(const Drop *d, V16 x, const uint32_t *words) {
 /* n elements from `at` on. */
 VECTOR_INLINE void drop_elements(const Drop *d, Operand x, Result y, int64_t at,
                                  const uint32_t *words, int64_t n) {
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        v_store(y.at, y.dtype, at + i, keep_or_zero(d, v_load(x.at, x.dtype, at + i), words + i));
-    if (i == n) return;
-    V16 rest = keep_or_zero(d, v_load_part(x.at, x.dtype, at + i, n - i), words + i);
-    v_store_part(y.at, y.dtype, at + i, n - i, rest);
+    for (int64_t i = 0; i < n; i += LANES)
+        v_put(y.at, y.dtype, at + i, n - i,
+              keep_or_zero(d, v_get(x.at, x.dtype, at + i, n - i), words + i));
 }
 
 KERNEL(dropout) {

@@ -19,32 +19,19 @@ enum { PATTERN = 2048 };
 typedef void (*Piece)(Result to, Operand from, int64_t at, const void *b_at, int b_dtype,
                       int64_t count);
 
-#define PIECE_2(name, ...)                                                                         \
-    static void name##_piece(Result to, Operand from, int64_t at, const void *b_at, int b_dtype,   \
-                             int64_t count) {                                                      \
+#define PIECE(name, ...)                                                                           \
+    __attribute__((unused)) static void name##_piece(                                              \
+        Result to, Operand from, int64_t at, const void *b_at, int b_dtype, int64_t count) {       \
         int64_t i = 0;                                                                             \
         for (; i + LANES <= count; i += LANES) {                                                   \
             V16 x = v_load(from.at, from.dtype, at + i), y = v_load(b_at, b_dtype, i);             \
-            v_store(to.at, to.dtype, at + i, __VA_ARGS__);                                         \
-        }                                                                                          \
-        if (i == count) return;                                                                    \
-        int64_t n = count - i;                                                                     \
-        V16 x = v_load_part(from.at, from.dtype, at + i, n);                                       \
-        V16 y = v_load_part(b_at, b_dtype, i, n);                                                  \
-        v_store_part(to.at, to.dtype, at + i, n, __VA_ARGS__);                                     \
-    }
-#define PIECE_1(name, ...)                                                                         \
-    __attribute__((unused)) static void name##_piece(                                              \
-        Result to, Operand from, int64_t at, const void *b_at, int b_dtype, int64_t count) {       \
-        (void)b_at;                                                                                \
-        (void)b_dtype;                                                                             \
-        int64_t i = 0;                                                                             \
-        for (; i + LANES <= count; i += LANES) {                                                   \
-            V16 x = v_load(from.at, from.dtype, at + i);                                           \
+            (void)y;                                                                               \
             v_store(to.at, to.dtype, at + i, __VA_ARGS__);                                         \
         }                                                                                          \
         if (i == count) return;                                                                    \
         V16 x = v_load_part(from.at, from.dtype, at + i, count - i);                               \
+        V16 y = v_load_part(b_at, b_dtype, i, count - i);                                          \
+        (void)y;                                                                                   \
         v_store_part(to.at, to.dtype, at + i, count - i, __VA_ARGS__);                             \
     }
 
@@ -105,11 +92,11 @@ static int map2(const Launch *l, Piece piece) { return map_with(l, input(l, 1), 
 static int map1(const Launch *l, Piece piece) { return map_with(l, input(l, 0), piece); }
 
 #define SCALAR(op, arity, ...)
-#define SPECIAL(name, op, form, arity, ...) PIECE_##arity(name, __VA_ARGS__)
+#define SPECIAL(name, op, form, arity, ...) PIECE(name, __VA_ARGS__)
 #define number 1.0f /* of scale, which multiplies by an operand of one element instead */
 #include "scalar.def"
 #undef number
-PIECE_1(cast, x)
+PIECE(cast, x)
 
 #define ARITHMETIC(name)                                                                           \
     KERNEL(name) { return is_plain(l) ? map2(l, name##_piece) : CPU_NAME(step)(l, SCALAR_##name); }
@@ -118,16 +105,9 @@ ARITHMETIC(sub)
 ARITHMETIC(mul)
 KERNEL(accumulate) {
     const KernelCall *c = l->call;
-    for (uint32_t j = 0; j < c->n_out; j++) {
-        KernelCall one = *c;
-        one.in = (const void *[]){c->in[j], c->in[c->n_out + j]};
-        one.in_type = (const Type *[]){c->in_type[j], c->in_type[c->n_out + j]};
-        one.out = c->out + j;
-        one.out_type = c->out_type + j;
-        one.n_in = 2;
-        one.n_out = 1;
-        map2(&(Launch){&one, l->cpu, l->error}, add_piece);
-    }
+    for (uint32_t j = 0; j < c->n_out; j++)
+        launch_part(l, CPU_NAME(add), 2, (const void *[]){c->in[j], c->in[c->n_out + j]},
+                    (const Type *[]){c->in_type[j], c->in_type[c->n_out + j]}, j);
     return 0;
 }
 KERNEL(cast) { return map1(l, cast_piece); }
