@@ -47,11 +47,11 @@ static inline SumWalk sum_walk(const Type *x, const Type *y) {
 /* Place in x of entry `i` of those axes. */
 DEVICE int64_t walk_place(const Spread *s, int64_t i) {
     int64_t at = 0;
-    for (int k = s->n - 1; k >= 0; k--) {
+    for (int k = s->n - 1; k > 0; k--) {
         at += i % s->size[k] * s->stride[k];
         i /= s->size[k];
     }
-    return at;
+    return s->n ? at + i * s->stride[0] : 0;
 }
 
 /* Is the result as operand 0, and operand 1 its last axes? Other shapes are for the evaluator. */

@@ -163,31 +163,31 @@ static int take_part(const Launch *l, AxisPart p) {
     return 0;
 }
 
-/* Zero besides the part. */
-static int put_part(const Launch *l, AxisPart p) {
-    Operand dy = input(l, 0);
-    Result dx = output(l, 0);
-    int64_t size = dtype_bytes(dx.dtype);
-    SHARE_OUT(l, dx.n, i, p.rows) {
-        memset(bytes_at(dx.at, i * p.pitch * size), 0, (size_t)(p.pitch * size));
-        move_run(dx.at, dx.dtype, i * p.pitch + p.start, dy.at, dy.dtype, i * p.width, p.kept);
+/* alone: y is zero besides the part. */
+static void put_part(const Launch *l, Operand x, Result y, AxisPart p, bool alone) {
+    int64_t size = dtype_bytes(y.dtype);
+    SHARE_OUT(l, alone ? y.n : x.n, i, p.rows) {
+        if (alone) memset(bytes_at(y.at, i * p.pitch * size), 0, (size_t)(p.pitch * size));
+        move_run(y.at, y.dtype, i * p.pitch + p.start, x.at, x.dtype, i * p.width, p.kept);
     }
-    return 0;
 }
 
 KERNEL(slice) { return take_part(l, slice_of(l->call, output(l, 0).type, input(l, 0).type)); }
-KERNEL(slice_grad) { return put_part(l, slice_of(l->call, input(l, 0).type, output(l, 0).type)); }
 KERNEL(part) { return take_part(l, own_part_of(l->call, output(l, 0).type, input(l, 0).type)); }
+KERNEL(slice_grad) {
+    Operand dy = input(l, 0);
+    Result dx = output(l, 0);
+    put_part(l, dy, dx, slice_of(l->call, dy.type, dx.type), true);
+    return 0;
+}
 
 KERNEL(concat) {
     Result y = output(l, 0);
     int64_t axis = l->call->attr->axis, start = 0;
     for (uint32_t k = 0; k < l->call->n_in; k++) {
         Operand x = input(l, k);
-        AxisPart p = part_of_axis(x.type, y.type, axis, start);
+        put_part(l, x, y, part_of_axis(x.type, y.type, axis, start), false);
         start += x.type->dim[axis];
-        SHARE_OUT(l, x.n, i, p.rows)
-        move_run(y.at, y.dtype, i * p.pitch + p.start, x.at, x.dtype, i * p.width, p.width);
     }
     return 0;
 }
@@ -279,12 +279,7 @@ KERNEL(copy_in) {
 }
 
 KERNEL(metric_add) {
-    Operand acc = input(l, 0), x = input(l, 1);
     Result out = output(l, 0);
-    for (int64_t i = 0; i < out.n; i++)
-        if (out.dtype == DT_I64)
-            ((uint64_t *)out.at)[i] = ((const uint64_t *)acc.at)[i] + ((const uint64_t *)x.at)[i];
-        else
-            ((int32_t *)out.at)[i] = MAX(((const int32_t *)acc.at)[i], ((const int32_t *)x.at)[i]);
+    CPU_NAME(reduce)(l->cpu, out.dtype, out.at, l->call->in, 2, out.n);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* Sums over rows (sum_leading), along rows (cumsum) and over ranks (the reduction of collectives).
+/* Sums over rows (sum_leading), over axes, along rows (cumsum) and over ranks (the reduction of
+ * collectives); means and extremes.
  *
  * sum_leading: a thread owns columns. Rows are added in blocks of BLOCK_ROWS in f32, the blocks in
  * f64, both in order of rows: accurate for any number of rows, and the same for any number of
@@ -26,148 +27,114 @@ KERNEL(sum_leading) {
     return 0;
 }
 
-/* ---- means along axes */
+/* ---- sums, means and extremes over axes: a result is made of x in its order. Sums are in f64.
+ * Where elements that lie side by side are reduced, a result has LANES sums that are added in
+ * order, or extremes; otherwise LANES results are made side by side. */
 
-/* Where block k of LANES columns begins in the narrow and in the wide value, and how many
- * remain. */
-typedef struct MeanBlock {
-    int64_t narrow, wide, left;
-} MeanBlock;
-static MeanBlock mean_block(const Along *a, int64_t k) {
-    int64_t inner = a->inner, blocks = (inner + LANES - 1) / LANES;
-    int64_t row = k / blocks, column = k % blocks * LANES;
-    return (MeanBlock){row * inner + column, row * a->n * inner + column, inner - column};
+typedef struct Reduction {
+    double over; /* a sum is divided by this; 0: an extreme */
+    bool larger; /* the largest, or the smallest */
+} Reduction;
+
+/* n <= LANES results, which lie side by side in x. */
+static V16 reduce_columns(const Operand *x, const SumWalk *w, Reduction how, int64_t at,
+                          int64_t n) {
+    Totals sum = {0};
+    V16 top = v_get(x->at, x->dtype, at, n);
+    for (int64_t i = 1; i < w->each && !how.over; i++)
+        top = v_more(top, v_get(x->at, x->dtype, at + walk_place(&w->summed, i), n), how.larger);
+    for (int64_t i = 0; i < w->each && how.over; i++)
+        totals_add(&sum, v_get(x->at, x->dtype, at + walk_place(&w->summed, i), n));
+    return how.over ? totals_over(&sum, how.over) : top;
 }
-static int64_t mean_blocks(const Along *a) { return a->outer * ((a->inner + LANES - 1) / LANES); }
 
-/* Along the last axis adjacent elements are summed, otherwise LANES sums in parallel. */
-KERNEL(mean) {
+/* Along neighbouring axes an extreme has one run. */
+static float reduce_row(const Operand *x, const SumWalk *w, Reduction how, int64_t at) {
+    int64_t inner = w->summed.size[w->summed.n - 1];
+    double sum = 0;
+    if (!how.over) return extreme_run(x, at, inner, how.larger);
+    for (int64_t i = 0; i < w->each; i += inner)
+        sum += sum_run(x, at + walk_place(&w->summed, i), inner);
+    return (float)(sum / how.over);
+}
+
+static int reduce_axes(const Launch *l, Reduction how) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Along a = axes_along(x.type, y.type);
-    int64_t n = a.n, inner = a.inner;
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        WorkRange r = my_range(mean_blocks(&a), 1);
-        for (int64_t k = r.from; k < r.to && inner == 1; k++)
-            element_store(y.at, y.dtype, k, (float)(sum_run(&x, k * n, n) / (double)n));
-        for (int64_t k = r.from; k < r.to && inner > 1; k++) {
-            MeanBlock b = mean_block(&a, k);
-            Totals sum = {0};
-            for (int64_t t = 0; t < n; t++)
-                totals_add(&sum, v_get(x.at, x.dtype, b.wide + t * inner, b.left));
-            v_put(y.at, y.dtype, b.narrow, b.left, totals_over(&sum, (double)n));
-        }
+    SumWalk w = sum_walk(x.type, y.type);
+    bool rows = w.summed.n && w.summed.stride[w.summed.n - 1] == 1;
+    int64_t side = rows || !w.kept.n ? 1 : w.kept.size[w.kept.n - 1]; /* results side by side */
+    int64_t blocks = (side + LANES - 1) / LANES;
+    SHARE_OUT(l, x.n, k, y.n / side * blocks) {
+        int64_t column = k % blocks * LANES, first = k / blocks * side + column;
+        int64_t at = walk_place(&w.kept, first), n = side - column;
+        if (rows)
+            element_store(y.at, y.dtype, first, reduce_row(&x, &w, how, at));
+        else
+            v_put(y.at, y.dtype, first, n, reduce_columns(&x, &w, how, at, n));
     }
     return 0;
 }
 
-static void fill_run(Result y, int64_t at, int64_t n, float value) {
-    for (int64_t i = 0; i < n; i += LANES) v_put(y.at, y.dtype, at + i, n - i, v_all(value));
+KERNEL(sum_to) { return reduce_axes(l, (Reduction){.over = 1.0}); }
+KERNEL(sum) { return reduce_axes(l, (Reduction){.over = 1.0}); }
+KERNEL(mean) {
+    return reduce_axes(l, (Reduction){.over = (double)(input(l, 0).n / output(l, 0).n)});
 }
+KERNEL(max) { return reduce_axes(l, (Reduction){.larger = true}); }
+KERNEL(min) { return reduce_axes(l, (Reduction){.larger = false}); }
+
+/* ---- gradients of means and extremes along axes */
+
+/* Where block k of LANES columns begins in the narrow and in the wide value, and how many
+ * remain. */
+typedef struct AlongBlock {
+    int64_t narrow, wide, left;
+} AlongBlock;
+static AlongBlock along_block(const Along *a, int64_t k) {
+    int64_t inner = a->inner, blocks = (inner + LANES - 1) / LANES;
+    int64_t row = k / blocks, column = k % blocks * LANES;
+    return (AlongBlock){row * inner + column, row * a->n * inner + column, inner - column};
+}
+static int64_t along_blocks(const Along *a) { return a->outer * ((a->inner + LANES - 1) / LANES); }
 
 KERNEL(mean_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
     Along a = axes_along(dx.type, dy.type);
     int64_t n = a.n, inner = a.inner;
-    SHARE_OUT(l, dx.n, k, mean_blocks(&a)) {
-        MeanBlock b = mean_block(&a, k);
+    SHARE_OUT(l, dx.n, k, along_blocks(&a)) {
+        AlongBlock b = along_block(&a, k);
         V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
-        if (inner == 1) fill_run(dx, k * n, n, share[0]);
+        for (int64_t i = 0; i < n && inner == 1; i += LANES)
+            v_put(dx.at, dx.dtype, k * n + i, n - i, v_all(share[0]));
         for (int64_t t = 0; t < n && inner > 1; t++)
             v_put(dx.at, dx.dtype, b.wide + t * inner, b.left, share);
     }
     return 0;
 }
 
-/* ---- sums to a shape: a result is summed in the order of x, in f64. Along the last axis LANES
- * sums run side by side and are added in order. */
-
-/* Results [first, first + n), n <= LANES, which lie side by side in x. */
-static void sum_columns_of(const Operand *x, const SumWalk *w, int64_t at, int64_t n, Result y,
-                           int64_t first) {
-    Totals sum = {0};
-    for (int64_t i = 0; i < w->each; i++)
-        totals_add(&sum, v_get(x->at, x->dtype, at + walk_place(&w->summed, i), n));
-    v_put(y.at, y.dtype, first, n, totals_over(&sum, 1.0));
-}
-
-static void sum_row(const Operand *x, const SumWalk *w, int64_t at, Result y, int64_t first) {
-    const Spread *s = &w->summed;
-    int64_t inner = s->size[s->n - 1];
-    double sum = 0;
-    for (int64_t i = 0; i < w->each; i += inner) sum += sum_run(x, at + walk_place(s, i), inner);
-    v_store_part(y.at, y.dtype, first, 1, v_all((float)sum));
-}
-
-KERNEL(sum_to) {
-    Operand x = input(l, 0);
-    Result y = output(l, 0);
-    SumWalk w = sum_walk(x.type, y.type);
-    bool rows = w.summed.n && w.summed.stride[w.summed.n - 1] == 1;
-    int64_t side = rows || !w.kept.n ? 1 : w.kept.size[w.kept.n - 1]; /* results side by side */
-    int64_t step = rows ? 1 : LANES, blocks = (side + step - 1) / step;
-    SHARE_OUT(l, x.n, k, y.n / side * blocks) {
-        int64_t first = k / blocks * side + k % blocks * step;
-        int64_t at = walk_place(&w.kept, first);
-        if (rows)
-            sum_row(&x, &w, at, y, first);
-        else
-            sum_columns_of(&x, &w, at, MIN(step, side - k % blocks * step), y, first);
-    }
-    return 0;
-}
-KERNEL(sum) { return CPU_NAME(sum_to)(l); }
-
-/* ---- extremes along axes */
-
-static int reduce_to_extreme(const Launch *l, bool larger) {
-    Operand x = input(l, 0);
-    Result y = output(l, 0);
-    Along a = axes_along(x.type, y.type);
-    int64_t n = a.n, inner = a.inner;
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        WorkRange r = my_range(mean_blocks(&a), 1);
-        for (int64_t k = r.from; k < r.to && inner == 1; k++)
-            element_store(y.at, y.dtype, k, extreme_run(&x, k * n, n, larger));
-        for (int64_t k = r.from; k < r.to && inner > 1; k++) {
-            MeanBlock b = mean_block(&a, k);
-            V16 top = v_get(x.at, x.dtype, b.wide, b.left);
-            for (int64_t t = 1; t < n; t++)
-                top = v_more(top, v_get(x.at, x.dtype, b.wide + t * inner, b.left), larger);
-            v_put(y.at, y.dtype, b.narrow, b.left, top);
-        }
-    }
-    return 0;
-}
-KERNEL(max) { return reduce_to_extreme(l, true); }
-KERNEL(min) { return reduce_to_extreme(l, false); }
-
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result dx = output(l, 0);
     Along a = axes_along(x.type, y.type);
     int64_t n = a.n, inner = a.inner;
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        WorkRange r = my_range(mean_blocks(&a), 1);
-        for (int64_t k = r.from; k < r.to && inner == 1; k++)
-            extreme_grad_run(x, dx, k * n, n, element_load(dy.at, dy.dtype, k),
-                             v_all(element_load(y.at, y.dtype, k)), y.dtype);
-        for (int64_t k = r.from; k < r.to && inner > 1; k++) {
-            MeanBlock b = mean_block(&a, k);
-            V16 top = v_get(y.at, y.dtype, b.narrow, b.left), count = {0};
-            for (int64_t t = 0; t < n; t++)
-                count += v_select(is_extreme(x, b.wide + t * inner, b.left, top, y.dtype),
-                                  v_all(1.0f), v_all(0.0f));
-            V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / count;
-            for (int64_t t = 0; t < n; t++) {
-                int64_t at = b.wide + t * inner;
-                I16 same = is_extreme(x, at, b.left, top, y.dtype);
-                v_put(dx.at, dx.dtype, at, b.left, v_select(same, share, v_all(0.0f)));
-            }
+    SHARE_OUT(l, x.n, k, along_blocks(&a)) {
+        AlongBlock b = along_block(&a, k);
+        V16 top = v_get(y.at, y.dtype, b.narrow, b.left), count = {0};
+        V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left);
+        if (inner == 1) {
+            extreme_grad_run(x, dx, k * n, n, share[0], v_all(top[0]), y.dtype);
+            continue;
+        }
+        for (int64_t t = 0; t < n; t++)
+            count += v_select(is_extreme(x, b.wide + t * inner, b.left, top, y.dtype), v_all(1.0f),
+                              v_all(0.0f));
+        share /= count;
+        for (int64_t t = 0; t < n; t++) {
+            int64_t at = b.wide + t * inner;
+            I16 same = is_extreme(x, at, b.left, top, y.dtype);
+            v_put(dx.at, dx.dtype, at, b.left, v_select(same, share, v_all(0.0f)));
         }
     }
     return 0;
