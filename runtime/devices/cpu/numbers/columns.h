@@ -13,14 +13,6 @@ enum { BLOCK_ROWS = 64, TILE_VECTORS = 8, TILE_COLUMNS = TILE_VECTORS * LANES };
 /* Term of n columns (up to 16, the other lanes zero) from `column` on. */
 typedef V16 (*ColumnTerm)(const void *context, int64_t row, int64_t column, int64_t n);
 
-VECTOR_INLINE void sum_block(V16 *sum, int64_t first, int64_t last, int64_t column, ColumnTerm term,
-                             const void *context) {
-    for (int v = 0; v < TILE_VECTORS; v++) sum[v] = v_all(0.0f);
-    for (int64_t row = first; row < last; row++)
-        for (int v = 0; v < TILE_VECTORS; v++)
-            sum[v] += term(context, row, column + v * LANES, LANES);
-}
-
 VECTOR_INLINE void store_total(Result out, const Operand *acc, int64_t column, int64_t n,
                                const double *total) {
     float sum[LANES] = {0};
@@ -34,34 +26,31 @@ VECTOR_INLINE void store_total(Result out, const Operand *acc, int64_t column, i
     v_store_part(out.at, out.dtype, column, n, x);
 }
 
+/* Some vectors side by side, with n columns each. */
+VECTOR_INLINE void sum_vectors(int64_t column, int vectors, int64_t n, int64_t rows, Result out,
+                               const Operand *acc, ColumnTerm term, const void *context) {
+    double total[TILE_COLUMNS] = {0};
+    for (int64_t first = 0; first < rows; first += BLOCK_ROWS) {
+        V16 sum[TILE_VECTORS];
+        float lanes[TILE_COLUMNS];
+        for (int v = 0; v < vectors; v++) sum[v] = v_all(0.0f);
+        for (int64_t row = first; row < MIN(first + BLOCK_ROWS, rows); row++)
+            for (int v = 0; v < vectors; v++) sum[v] += term(context, row, column + v * LANES, n);
+        memcpy(lanes, sum, (size_t)vectors * sizeof *sum);
+        for (int c = 0; c < vectors * LANES; c++) total[c] += (double)lanes[c];
+    }
+    for (int v = 0; v < vectors; v++)
+        store_total(out, acc, column + v * LANES, n, total + v * LANES);
+}
+
 VECTOR_INLINE void sum_columns(WorkRange columns, int64_t rows, Result out, const Operand *acc,
                                ColumnTerm term, const void *context) {
     int64_t column = columns.from;
-    for (; column + TILE_COLUMNS <= columns.to; column += TILE_COLUMNS) {
-        double total[TILE_COLUMNS] = {0};
-        for (int64_t first = 0; first < rows; first += BLOCK_ROWS) {
-            V16 sum[TILE_VECTORS];
-            sum_block(sum, first, MIN(first + BLOCK_ROWS, rows), column, term, context);
-            float lanes[TILE_COLUMNS];
-            memcpy(lanes, sum, sizeof lanes);
-            for (int c = 0; c < TILE_COLUMNS; c++) total[c] += (double)lanes[c];
-        }
-        for (int v = 0; v < TILE_VECTORS; v++)
-            store_total(out, acc, column + v * LANES, LANES, total + v * LANES);
-    }
-    for (; column < columns.to; column += LANES) {
-        int64_t n = MIN(columns.to - column, (int64_t)LANES);
-        double total[LANES] = {0};
-        for (int64_t first = 0; first < rows; first += BLOCK_ROWS) {
-            V16 sum = v_all(0.0f);
-            for (int64_t row = first; row < MIN(first + BLOCK_ROWS, rows); row++)
-                sum += term(context, row, column, n);
-            float lanes[LANES];
-            memcpy(lanes, &sum, sizeof lanes);
-            for (int c = 0; c < LANES; c++) total[c] += (double)lanes[c];
-        }
-        store_total(out, acc, column, n, total);
-    }
+    for (; column + TILE_COLUMNS <= columns.to; column += TILE_COLUMNS)
+        sum_vectors(column, TILE_VECTORS, LANES, rows, out, acc, term, context);
+    for (; column < columns.to; column += LANES)
+        sum_vectors(column, 1, MIN(columns.to - column, (int64_t)LANES), rows, out, acc, term,
+                    context);
 }
 
 /* Of n elements of a row of each, in blocks of 64 vectors in f32, the blocks in f64. */
