@@ -156,14 +156,18 @@ static void sum_run(const FactoredShard *f, const Operand *g, const FactoredPart
     rows[2 * r + 1] += low;
 }
 
-/* The part's elements of columns [from, to), or with no columns of that share of them. */
-static void sum_squares(const FactoredShard *f, const Operand *g, const FactoredPart *p,
-                        WorkRange columns, int64_t *rows) {
+/* The squares of the part that this thread adds up: some of its columns, or of what has none some
+ * elements. */
+static void sum_part(const FactoredShard *f, const Operand *g, const FactoredPart *p,
+                     int64_t *rows) {
+    bool matrix = p->shape.columns > 0;
     int64_t length = row_length(&p->own);
+    WorkRange columns = matrix ? my_columns(p) : (WorkRange){0, 1};
+    WorkRange mine = matrix ? (WorkRange){0, p->to - p->from} : my_share(p, LANES);
     double unit = ldexp(1.0, HIGH_BITS - top_exponent(f->scale));
-    for (int64_t r = p->from / length; r * length < p->to; r++) {
-        int64_t to = MIN(p->to, r * length + columns.to);
-        for (int64_t e = MAX(p->from, r * length + columns.from), n; e < to; e += n) {
+    for (int64_t r = (p->from + mine.from) / length; r * length < p->from + mine.to; r++) {
+        int64_t to = MIN(p->from + mine.to, r * length + columns.to);
+        for (int64_t e = MAX(p->from + mine.from, r * length + columns.from), n; e < to; e += n) {
             n = MIN(tensor_run(&p->part, e), to - e);
             if (!tensor_pads(&p->part, e)) sum_run(f, g, p, e, n, unit, rows);
         }
@@ -186,20 +190,6 @@ static void begin_sum(OwnSum *s, int64_t *words) {
 static void sum_weights(OwnSum *s, const Operand *w, const FactoredPart *p, WorkRange mine) {
     int64_t at = p->at + p->from;
     exact_add_squares(&s->sum, w->at, w->dtype, at + mine.from, at + mine.to);
-}
-
-/* The squares of the part that this thread adds up. */
-static void sum_part(const FactoredShard *f, const Operand *g, const FactoredPart *p,
-                     int64_t *rows) {
-    FactoredPart share = *p;
-    if (p->shape.columns) {
-        sum_squares(f, g, p, my_columns(p), rows);
-        return;
-    }
-    WorkRange mine = my_share(p, LANES);
-    share.from = p->from + mine.from;
-    share.to = p->from + mine.to;
-    sum_squares(f, g, &share, (WorkRange){0, 1}, rows);
 }
 
 /* (p, g, scale) -> sums. The scale says whether a gradient is not finite. */
@@ -241,10 +231,9 @@ static float mean_toward(const Means *u, float old, const int64_t *words, int64_
                             : mean - (mean - old) * (1.0f - u->weight);
 }
 
-static void mean_of_matrix(const FactoredPart *p, int64_t matrix, float *m, WorkRange rows) {
-    const FactorShape *s = &p->shape;
+static void mean_of_matrix(const FactorShape *s, int64_t matrix, float *m) {
     double sum = 0;
-    for (int64_t r = rows.from; r < rows.to; r++) sum += m[matrix * s->rows + r];
+    for (int64_t r = 0; r < s->rows; r++) sum += m[matrix * s->rows + r];
     m[s->matrices * (s->rows + s->columns) + matrix] = (float)(sum / (double)s->rows);
 }
 
@@ -267,7 +256,7 @@ KERNEL(factored_means) {
             m[i] = mean_toward(&u, m[i], w + 2 * i, i < rows ? row_length(s) : s->rows);
         if (!s->columns) continue;
 #pragma omp parallel for num_threads(threads_for(l, rows))
-        for (int64_t i = 0; i < s->matrices; i++) mean_of_matrix(&p, i, m, (WorkRange){0, s->rows});
+        for (int64_t i = 0; i < s->matrices; i++) mean_of_matrix(s, i, m);
     }
     return 0;
 }
