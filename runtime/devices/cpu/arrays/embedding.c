@@ -13,20 +13,12 @@
 #include "kernel.h"
 #include "vector.h"
 
-static int check_ids(const Launch *l, const Operand *ids, int64_t rows) {
-    const int32_t *at = ids->at;
-    for (int64_t i = 0; i < ids->n; i++)
-        if (at[i] < 0 || at[i] >= rows)
-            return index_error(l, INDEX_ID, (IndexPlace){i, ids->n}, at[i], rows);
-    return 0;
-}
-
 KERNEL(embedding) {
     Operand w = input(l, 0), ids = input(l, 1);
     Result y = output(l, 0);
     int64_t width = w.width;
     DimPart rows = input_part(l->call, 0, 0);
-    int code = check_ids(l, &ids, rows.whole);
+    int code = check_indices(l, INDEX_ID, ids, true, rows.whole);
     if (code) return code;
     const int32_t *id = ids.at;
     SHARE_OUT(l, y.n, k, ids.n) {
@@ -97,7 +89,7 @@ KERNEL(embedding_grad) {
     Result dw = output(l, 0);
     if (ids.n > INT32_MAX) return bad_operands(l);
     DimPart rows = output_part(l->call, 0, 0);
-    int code = check_ids(l, &ids, rows.whole);
+    int code = check_indices(l, INDEX_ID, ids, true, rows.whole);
     if (code) return code;
     uint64_t *keys = l->call->workspace;
     for (int64_t i = 0; i < ids.n; i++)
@@ -124,7 +116,7 @@ KERNEL(pick) {
     Operand x = input(l, 0), ids = input(l, 1);
     Result y = output(l, 0);
     DimPart places = input_part(l->call, 0, x.type->rank - 1);
-    int code = check_ids(l, &ids, places.whole);
+    int code = check_indices(l, INDEX_ID, ids, true, places.whole);
     if (code) return code;
     int64_t width = x.width, count = y.width;
     const int32_t *id = ids.at;
@@ -158,7 +150,7 @@ KERNEL(pick_grad) {
     Operand dy = input(l, 0), ids = input(l, 1);
     Result dx = output(l, 0);
     DimPart places = output_part(l->call, 0, dx.type->rank - 1);
-    int code = check_ids(l, &ids, places.whole);
+    int code = check_indices(l, INDEX_ID, ids, true, places.whole);
     if (code) return code;
     SHARE_OUT(l, dx.n + dy.n, row, dx.rows)
     sum_picked(dy, dx, places, ids.at, row);

@@ -62,12 +62,10 @@ KERNEL(balance) {
     int64_t experts = x.width, tokens = x.rows;
     int64_t *stats = out.at;
     const int32_t *chosen = index.at;
+    int code = check_indices(l, INDEX_EXPERT, index, false, experts);
+    if (code) return code;
     memset(stats, 0, (size_t)out.n * sizeof *stats);
-    for (int64_t i = 0; i < index.n; i++) {
-        if (chosen[i] < 0 || chosen[i] >= experts)
-            return index_error(l, INDEX_EXPERT, (IndexPlace){i, 0}, chosen[i], experts);
-        stats[chosen[i]]++;
-    }
+    for (int64_t i = 0; i < index.n; i++) stats[chosen[i]]++;
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))
     add_up(&x, my_range(tokens, 1), stats);
     stats[2 * experts] = tokens;

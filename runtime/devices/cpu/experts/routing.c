@@ -7,19 +7,11 @@
  */
 #include "columns.h"
 
-static int check_indices(const Launch *l, IndexFault kind, Operand x, int64_t limit) {
-    const int32_t *at = x.at;
-    for (int64_t i = 0; i < x.n; i++)
-        if (at[i] < 0 || at[i] >= limit)
-            return index_error(l, kind, (IndexPlace){i, 0}, at[i], limit);
-    return 0;
-}
-
 KERNEL(route) {
     Operand index = input(l, 0);
     Result order = output(l, 0), place = output(l, 1), starts = output(l, 2);
     int64_t experts = starts.n - 1;
-    int code = check_indices(l, INDEX_EXPERT, index, experts);
+    int code = check_indices(l, INDEX_EXPERT, index, false, experts);
     if (code) return code;
     const int32_t *chosen = index.at;
     int32_t *start = starts.at, next[MOST_EXPERTS];
@@ -40,7 +32,7 @@ KERNEL(route) {
 /* y of each row = x of its token, times p of its choice where that is there. */
 static int spread_tokens(const Launch *l, Operand x, const Operand *p, Operand order, Result y) {
     int64_t count = y.rows / x.rows, width = y.width;
-    int code = check_indices(l, INDEX_CHOICE, order, y.rows);
+    int code = check_indices(l, INDEX_CHOICE, order, false, y.rows);
     if (code) return code;
     SHARE_OUT(l, y.n, row, y.rows) {
         int64_t choice = ((const int32_t *)order.at)[row], from = choice / count * width;
@@ -63,7 +55,7 @@ KERNEL(combine_grad_rows) {
 /* x of each token = the sum over its choices of its row, times p where that is there. */
 static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand place, Result x) {
     int64_t count = y.rows / x.rows, width = y.width;
-    int code = check_indices(l, INDEX_ROW, place, y.rows);
+    int code = check_indices(l, INDEX_ROW, place, false, y.rows);
     if (code) return code;
     SHARE_OUT(l, y.n, token, x.rows)
     for (int64_t i = 0; i < width; i += LANES) {
@@ -89,15 +81,11 @@ KERNEL(combine_grad_weights) {
     Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
     Result dp = output(l, 0);
     int64_t count = y.rows / dx.rows, width = y.width;
-    int code = check_indices(l, INDEX_ROW, place, y.rows);
+    int code = check_indices(l, INDEX_ROW, place, false, y.rows);
     if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange mine = my_range(y.rows, 16);
-        for (int64_t c = mine.from; c < mine.to; c++)
-            element_store(dp.at, dp.dtype, c,
-                          dot_product(&dx, c / count * width, &y,
-                                      ((const int32_t *)place.at)[c] * width, width));
-    }
+    SHARE_OUT(l, y.n, c, y.rows)
+    element_store(
+        dp.at, dp.dtype, c,
+        dot_product(&dx, c / count * width, &y, ((const int32_t *)place.at)[c] * width, width));
     return 0;
 }

@@ -139,6 +139,16 @@ static inline int index_error(const Launch *l, IndexFault kind, IndexPlace place
 
 #include "operands.h"
 
+/* 0, or the error of the first of these i32 that is not an index from 0 to limit - 1. */
+static inline int check_indices(const Launch *l, IndexFault kind, Operand x, bool of_samples,
+                                int64_t limit) {
+    const int32_t *at = x.at;
+    for (int64_t i = 0; i < x.n; i++)
+        if (at[i] < 0 || at[i] >= limit)
+            return index_error(l, kind, (IndexPlace){i, of_samples ? x.n : 0}, at[i], limit);
+    return 0;
+}
+
 /* The factor of a seed: the loss scale in operand i, the state step; 1 where it is left out. */
 static inline float loss_scale(const Launch *l, uint32_t i) {
     if (i >= l->call->n_in) return 1.0f;

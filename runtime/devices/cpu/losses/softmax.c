@@ -120,9 +120,8 @@ KERNEL(topk_grad) {
     Result out = output(l, 0);
     int64_t width = out.width, count = dy.width;
     const int32_t *at = index.at;
-    for (int64_t i = 0; i < index.n; i++)
-        if (at[i] < 0 || at[i] >= width)
-            return index_error(l, INDEX_PLACE, (IndexPlace){i, 0}, at[i], width);
+    int code = check_indices(l, INDEX_PLACE, index, false, width);
+    if (code) return code;
     memset(out.at, 0, (size_t)(out.n * dtype_bytes(out.dtype)));
     SHARE_OUT(l, dy.n, row, out.rows)
     for (int64_t i = row * count; i < (row + 1) * count; i++)
