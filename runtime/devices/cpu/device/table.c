@@ -13,9 +13,4 @@ static const Kernel kernels[OP_COUNT] = {
 #include "ops.def"
 };
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define ISA_TABLE_OF(isa) cpu_isa_##isa
-#define ISA_TABLE(isa) ISA_TABLE_OF(isa)
-
-const IsaTable ISA_TABLE(CPU_ISA) = {TEXT(CPU_ISA), kernels, CPU_NAME(product), CPU_NAME(reduce)};
+const IsaTable CPU_NAME(isa) = {kernels, CPU_NAME(reduce)};

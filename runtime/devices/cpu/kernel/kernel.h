@@ -66,11 +66,24 @@ typedef struct Product {
     int64_t a_row, a_col, b_row, b_col, c_row;
     bool accumulate;
 } Product;
+/* Without gaps between rows; turned: the transpose is given. */
+static inline Product product_of(int64_t m, int64_t n, int64_t k, const float *a, bool turns_a,
+                                 const float *b, bool turns_b, float *c) {
+    return (Product){.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = a,
+                     .b = b,
+                     .c = c,
+                     .a_row = turns_a ? 1 : k,
+                     .a_col = turns_a ? m : 1,
+                     .b_row = turns_b ? 1 : n,
+                     .b_col = turns_b ? k : 1,
+                     .c_row = n};
+}
 
 typedef struct IsaTable {
-    const char *name;
     const Kernel *kernels; /* by OpKind */
-    void (*product)(DeviceContext *cpu, const Product *p);
     void (*reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                    int n_from, int64_t elements);
 } IsaTable;
@@ -83,10 +96,10 @@ typedef struct IsaTable {
 extern const IsaTable cpu_isa_plain, cpu_isa_avx2, cpu_isa_avx512;
 extern const Bf16Attention cpu_attention_avx512_bf16, cpu_attention_amx;
 
-/* product.c */
-void CPU_NAME(product)(DeviceContext *cpu, const Product *p);
+/* product.c: by what FSDP_CPU_MATMUL chooses. false: the library failed. */
+bool CPU_NAME(product)(const DeviceContext *cpu, const Product *p);
 /* On the calling thread only; buffer: PRODUCT_FLOATS. */
-void CPU_NAME(product_here)(float *buffer, const Product *p);
+bool CPU_NAME(product_here)(const DeviceContext *cpu, float *buffer, const Product *p);
 /* reduce.c */
 void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements);
@@ -97,23 +110,11 @@ int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step
 /* The formula of one step, of the launch's operands in order. */
 int CPU_NAME(step)(const Launch *l, Scalar function);
 
-/* products/onednn.c; no size is zero. false: the library failed. */
-bool product_onednn(const DeviceContext *cpu, const Product *p);
-bool product_onednn_here(const Product *p); /* on the calling thread only */
+/* products/onednn.c; on the calling thread only. false: the library failed. */
+bool onednn_product(const Product *p);
 bool have_onednn(void);
 /* The library gives an element the same bits however its matrix is cut. */
 bool onednn_ignores_cuts(void);
-/* The product that was chosen; no size is zero. false: it failed. */
-static inline bool product_done(DeviceContext *cpu, const Product *p) {
-    if (cpu->use_onednn) return product_onednn(cpu, p);
-    cpu->isa->product(cpu, p);
-    return true;
-}
-static inline bool product_done_here(const DeviceContext *cpu, float *buffer, const Product *p) {
-    if (cpu->use_onednn) return product_onednn_here(p);
-    CPU_NAME(product_here)(buffer, p);
-    return true;
-}
 
 /* launch.c of `shared`: the op's name; writes a message, which begins with it, and returns the
  * code; the bits of a number in a dtype. */
@@ -202,23 +203,5 @@ static inline WorkRange my_range(int64_t n, int64_t unit) {
     PRAGMA(omp parallel num_threads(threads_for(l, n)))                                            \
     for (int64_t i = my_range(n, 64).from, left = my_range(n, 64).to - i; left > 0;                \
          i += 16, left -= 16)
-
-/* ---- the rectangles of C that threads own, rows * columns of them */
-
-typedef struct Grid {
-    int rows, columns;
-} Grid;
-/* The grid whose rectangles read the least of A and B. */
-static inline Grid product_grid(const Product *p, int threads) {
-    if (p->m * p->n * p->k < 32768) threads = 1;
-    Grid best = {1, threads};
-    for (int rows = 1; rows <= threads; rows++) {
-        Grid g = {rows, threads / rows};
-        if (threads % rows == 0 &&
-            p->m / g.rows + p->n / g.columns < p->m / best.rows + p->n / best.columns)
-            best = g;
-    }
-    return best;
-}
 
 #endif

@@ -119,17 +119,13 @@ static void combine_matrices(const Launch *l, float *to, float f, const float *x
 static bool iterate_once(const Launch *l, Matrix *a) {
     bool wide = a->rows <= a->columns;
     int64_t n = a->least, k = wide ? a->columns : a->rows;
-    int64_t row = wide ? a->columns : 1, col = wide ? 1 : a->columns;
-    Product gram = {.m = n, .n = n, .k = k, .a = a->x, .b = a->x, .c = a->gram};
-    gram.a_row = row, gram.a_col = col, gram.b_row = col, gram.b_col = row, gram.c_row = n;
-    Product square = {.m = n, .n = n, .k = n, .a = a->gram, .b = a->gram, .c = a->poly};
-    square.a_row = square.b_row = square.c_row = n, square.a_col = square.b_col = 1;
-    Product last = {.m = a->rows, .n = a->columns, .k = n, .c = a->next, .c_row = a->columns};
-    last.a = wide ? a->poly : a->x, last.b = wide ? a->x : a->poly;
-    last.a_row = n, last.b_row = a->columns, last.a_col = last.b_col = 1;
-    if (!product_done(l->cpu, &gram) || !product_done(l->cpu, &square)) return false;
+    Product gram = product_of(n, n, k, a->x, !wide, a->x, wide, a->gram);
+    Product square = product_of(n, n, n, a->gram, false, a->gram, false, a->poly);
+    Product last = product_of(a->rows, a->columns, n, wide ? a->poly : a->x, false,
+                              wide ? a->x : a->poly, false, a->next);
+    if (!CPU_NAME(product)(l->cpu, &gram) || !CPU_NAME(product)(l->cpu, &square)) return false;
     combine_matrices(l, a->poly, MUON_B, a->gram, MUON_C, a->poly, n * n);
-    if (!product_done(l->cpu, &last)) return false;
+    if (!CPU_NAME(product)(l->cpu, &last)) return false;
     combine_matrices(l, a->next, MUON_A, a->x, 1.0f, a->next, a->rows * a->columns);
     float *x = a->x;
     a->x = a->next;
@@ -182,7 +178,6 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
 /* (p, u, scale, step) -> p, work */
 KERNEL(muon) {
     const PlanGroup *group = group_of(l);
-    if (l->cpu->rehearsing) return 0;
     launch_keep(l, 0, 0);
     if (((const double *)l->call->in[2])[SCALE_APPLY] == 0.0) return 0;
     MuonPart q = {0};

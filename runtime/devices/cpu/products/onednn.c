@@ -1,9 +1,9 @@
 /* Matrix products through oneDNN's dnnl_sgemm, the call that its versions 2 and 3 share.
  *
- * The result is cut into one rectangle a thread and each thread calls the library for its own: one
- * core reaches 150 to 170 GFLOP/s that way, while the library's own threads lose up to half of that
- * at the sizes of a small batch. For f32 its matmul primitive was not faster in any layout, and
- * must be kept for each shape (bf16.c does). The library allocates its packing buffers itself.
+ * The result is cut into one rectangle a thread (product.c), which calls the library for its own:
+ * one core reaches 150 to 170 GFLOP/s that way, while the library's own threads lose up to half of
+ * that at the sizes of a small batch. For f32 its matmul primitive was not faster in any layout,
+ * and must be kept for each shape (bf16.c does). The library allocates its packing buffers itself.
  *
  * The library must never open a team of its own: it plans for as many threads as OpenMP promises
  * and computes nonsense if it is granted fewer. Being called inside our region does not keep it
@@ -19,8 +19,6 @@
  */
 #include "kernel.h"
 
-#include <stdatomic.h>
-
 #ifdef HAVE_ONEDNN
 
 #include <dnnl.h>
@@ -32,45 +30,23 @@ bool onednn_ignores_cuts(void) {
     return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
 }
 
-/* Rows and columns of the rectangle of C; strides as in Product. */
-static bool multiply_rectangle(const Product *p, WorkRange rows, WorkRange columns) {
-    int64_t m = rows.to - rows.from, n = columns.to - columns.from;
-    if (m <= 0 || n <= 0) return true;
+bool onednn_product(const Product *p) {
+    if (p->m <= 0 || p->n <= 0) return true;
     /* A vector has both strides 1: the library expects the leading dimension of a matrix. */
     bool a_along = p->a_col == 1 && p->a_row >= p->k;
     bool b_along = !(p->b_col == 1 && p->b_row >= p->n);
-    return dnnl_sgemm(a_along ? 'N' : 'T', b_along ? 'T' : 'N', m, n, p->k, 1.0f,
-                      p->a + rows.from * p->a_row, a_along ? p->a_row : p->a_col,
-                      p->b + columns.from * p->b_col, b_along ? p->b_col : p->b_row,
-                      p->accumulate ? 1.0f : 0.0f, p->c + rows.from * p->c_row + columns.from,
-                      p->c_row) == dnnl_success;
+    return dnnl_sgemm(a_along ? 'N' : 'T', b_along ? 'T' : 'N', p->m, p->n, p->k, 1.0f, p->a,
+                      a_along ? p->a_row : p->a_col, p->b, b_along ? p->b_col : p->b_row,
+                      p->accumulate ? 1.0f : 0.0f, p->c, p->c_row) == dnnl_success;
 }
 
 #else
 
 bool have_onednn(void) { return false; }
 bool onednn_ignores_cuts(void) { return false; }
-static bool multiply_rectangle(const Product *p, WorkRange rows, WorkRange columns) {
-    (void)p, (void)rows, (void)columns;
+bool onednn_product(const Product *p) {
+    (void)p;
     return false;
 }
 
 #endif
-
-bool product_onednn_here(const Product *p) {
-    return multiply_rectangle(p, (WorkRange){0, p->m}, (WorkRange){0, p->n});
-}
-
-bool product_onednn(const DeviceContext *cpu, const Product *p) {
-    atomic_bool good = true;
-    Grid grid = product_grid(p, cpu->threads);
-#pragma omp parallel num_threads(grid.rows *grid.columns)
-    {
-        omp_set_num_threads(1); /* of this implicit task only */
-        for (int t = omp_get_thread_num(); t < grid.rows * grid.columns; t += omp_get_num_threads())
-            if (!multiply_rectangle(p, part_of(p->m, 16, t / grid.columns, grid.rows),
-                                    part_of(p->n, 16, t % grid.columns, grid.columns)))
-                good = false;
-    }
-    return good;
-}

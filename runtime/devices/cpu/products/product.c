@@ -1,6 +1,7 @@
-/* The plain matrix product: C[m,n] = A B (+ C), f32, packed panels and register tiles.
+/* The matrix product C[m,n] = A B (+ C) in f32: by oneDNN, or the plain one, of packed panels and
+ * register tiles. A thread owns a rectangle of C.
  *
- * K is cut into slices of K_SLICE. A thread owns a rectangle of C. For each slice it packs strips
+ * The plain one: K is cut into slices of K_SLICE. For each slice a thread packs strips
  * of B (TILE_N columns side by side) and blocks of A (TILE_M rows side by side) into its own
  * buffer, and the tile kernel multiplies one strip of each into TILE_M x TILE_N sums held in
  * registers. Packed edges are filled with zeros; an edge tile goes through a small buffer.
@@ -9,7 +10,8 @@
  * rectangle: the bits do not depend on either. They do depend on the instruction set, since only
  * avx2 and avx512 have a fused multiply-add, which is written out here.
  */
-#include "kernel.h"
+#include "tiles.h"
+#include "vector.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -113,16 +115,17 @@ static void block_product(const float *a, const float *b, float *c, int64_t c_ro
     }
 }
 
-static void multiply_rectangle(const Product *p, float *buffer, WorkRange rows, WorkRange columns) {
+bool CPU_NAME(product_here)(const DeviceContext *cpu, float *buffer, const Product *p) {
     float *a_pack = buffer, *b_pack = buffer + BLOCK_M * K_SLICE;
-    for (int64_t j = columns.from; j < columns.to; j += BLOCK_N) {
-        int64_t n = MIN((int64_t)BLOCK_N, columns.to - j);
+    if (cpu->use_onednn) return onednn_product(p);
+    for (int64_t j = 0; j < p->n; j += BLOCK_N) {
+        int64_t n = MIN((int64_t)BLOCK_N, p->n - j);
         for (int64_t q = 0; q < p->k; q += K_SLICE) {
             int64_t k = MIN((int64_t)K_SLICE, p->k - q);
             pack_strips(b_pack, p->b + q * p->b_row + j * p->b_col, n, p->b_col, k, p->b_row,
                         TILE_N);
-            for (int64_t i = rows.from; i < rows.to; i += BLOCK_M) {
-                int64_t m = MIN((int64_t)BLOCK_M, rows.to - i);
+            for (int64_t i = 0; i < p->m; i += BLOCK_M) {
+                int64_t m = MIN((int64_t)BLOCK_M, p->m - i);
                 pack_strips(a_pack, p->a + i * p->a_row + q * p->a_col, m, p->a_row, k, p->a_col,
                             TILE_M);
                 block_product(a_pack, b_pack, p->c + i * p->c_row + j, p->c_row, m, n, k,
@@ -130,21 +133,81 @@ static void multiply_rectangle(const Product *p, float *buffer, WorkRange rows, 
             }
         }
     }
+    return true;
 }
 
-void CPU_NAME(product_here)(float *buffer, const Product *p) {
-    multiply_rectangle(p, buffer, (WorkRange){0, p->m}, (WorkRange){0, p->n});
+/* ---- the rectangles of C that threads own, rows * columns of them */
+
+typedef struct Grid {
+    int rows, columns;
+} Grid;
+/* The grid whose rectangles read the least of A and B. */
+static Grid product_grid(const Product *p, int threads) {
+    if (p->m * p->n * p->k < 32768) threads = 1;
+    Grid best = {1, threads};
+    for (int rows = 1; rows <= threads; rows++) {
+        Grid g = {rows, threads / rows};
+        if (threads % rows == 0 &&
+            p->m / g.rows + p->n / g.columns < p->m / best.rows + p->n / best.columns)
+            best = g;
+    }
+    return best;
 }
 
-void CPU_NAME(product)(DeviceContext *cpu, const Product *p) {
+static Product rectangle_of(const Product *p, WorkRange rows, WorkRange columns) {
+    Product part = *p;
+    part.m = rows.to - rows.from, part.n = columns.to - columns.from;
+    part.a += rows.from * p->a_row, part.b += columns.from * p->b_col;
+    part.c += rows.from * p->c_row + columns.from;
+    return part;
+}
+
+/* c += the product, in strips that fit a thread's scratch. They are cut where threads may cut,
+ * which changes no bit. */
+static bool add_rectangle(const DeviceContext *cpu, float *sum, const Product *p) {
+    enum { STRIP_ROWS = 16, STRIP_COLUMNS = 4096, ROOM = SCRATCH_FLOATS - PRODUCT_FLOATS };
+    int64_t n = MIN(p->n, (int64_t)STRIP_COLUMNS);
+    int64_t m = n ? ROOM / n / STRIP_ROWS * STRIP_ROWS : 0;
+    for (int64_t j = 0; j < p->n; j += n)
+        for (int64_t i = 0; i < p->m; i += m) {
+            Product s =
+                rectangle_of(p, (WorkRange){i, MIN(i + m, p->m)}, (WorkRange){j, MIN(j + n, p->n)});
+            float *c = s.c;
+            s.c = sum, s.c_row = s.n;
+            if (!CPU_NAME(product_here)(cpu, sum + ROOM, &s)) return false;
+            for (int64_t r = 0; r < s.m; r++)
+                for (int64_t k = 0; k < s.n; k += LANES)
+                    v_put(c, DT_F32, r * p->c_row + k, s.n - k,
+                          v_get(c, DT_F32, r * p->c_row + k, s.n - k) +
+                              v_get(sum, DT_F32, r * s.n + k, s.n - k));
+        }
+    return true;
+}
+
+/* Each thread does this for its rectangles, in its scratch. */
+typedef bool Multiply(const DeviceContext *cpu, float *scratch, const Product *p);
+
+static bool deal_out(const DeviceContext *cpu, const Product *p, Multiply *multiply) {
+    bool good = true;
     Grid grid = product_grid(p, cpu->threads);
     int parts = grid.rows * grid.columns;
-#pragma omp parallel num_threads(parts)
+    int64_t row = cpu->use_onednn ? 16 : TILE_M, column = cpu->use_onednn ? 16 : TILE_N;
+#pragma omp parallel num_threads(parts) reduction(&& : good)
     {
+        omp_set_num_threads(1); /* of this implicit task only: see onednn.c */
         /* OpenMP may give fewer threads than asked for: parts are dealt out */
-        for (int t = omp_get_thread_num(); t < parts; t += omp_get_num_threads())
-            multiply_rectangle(p, thread_scratch(cpu),
-                               part_of(p->m, TILE_M, t / grid.columns, grid.rows),
-                               part_of(p->n, TILE_N, t % grid.columns, grid.columns));
+        for (int t = omp_get_thread_num(); t < parts; t += omp_get_num_threads()) {
+            Product part = rectangle_of(p, part_of(p->m, row, t / grid.columns, grid.rows),
+                                        part_of(p->n, column, t % grid.columns, grid.columns));
+            good = multiply(cpu, thread_scratch(cpu), &part) && good;
+        }
     }
+    return good;
+}
+
+bool CPU_NAME(product)(const DeviceContext *cpu, const Product *p) {
+    return deal_out(cpu, p, CPU_NAME(product_here));
+}
+bool CPU_NAME(add_product)(const DeviceContext *cpu, const Product *p) {
+    return deal_out(cpu, p, add_rectangle);
 }

@@ -87,21 +87,17 @@ static void begin_tile(const ProductMatrix *start, const Tile *t) {
                   v_get(start->at, start->dtype, tile_element(start, t, r) + j, t->columns - j));
 }
 
-static void end_tile(const ProductMatrix *c, const Tile *t) {
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t j = 0; j < t->columns; j += LANES)
-            v_put((void *)(uintptr_t)c->at, c->dtype, tile_element(c, t, r) + j, t->columns - j,
-                  v_get(t->sum, DT_F32, r * t->columns + j, t->columns - j));
-}
-
-/* The same, of start plus the rounded tile. */
-static void end_with(const ProductMatrix *start, const ProductMatrix *c, const Tile *t) {
+/* Or start plus the rounded tile. */
+static void end_tile(const Tiles *p, const Tile *t) {
+    const ProductMatrix *c = &p->c, *start = &p->start;
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t j = 0; j < t->columns; j += LANES) {
             int64_t n = t->columns - j;
-            V16 x = v_stored(v_get(t->sum, DT_F32, r * t->columns + j, n), c->dtype);
-            v_put((void *)(uintptr_t)c->at, c->dtype, tile_element(c, t, r) + j, n,
-                  v_get(start->at, start->dtype, tile_element(start, t, r) + j, n) + x);
+            V16 x = v_get(t->sum, DT_F32, r * t->columns + j, n);
+            if (p->rounds_first)
+                x = v_get(start->at, start->dtype, tile_element(start, t, r) + j, n) +
+                    v_stored(x, c->dtype);
+            v_put((void *)(uintptr_t)c->at, c->dtype, tile_element(c, t, r) + j, n, x);
         }
 }
 
@@ -137,7 +133,7 @@ static bool multiply_widened(const Launch *l, const Tiles *p, const Tile *t, flo
         f.b = widened_panel(&p->b, b_at, f.k, f.n, b, &f.b_row, &f.b_col);
         f.c = t->sum, f.c_row = t->columns;
         f.accumulate = begins_with(p) || q > 0;
-        if (!product_done_here(l->cpu, buffer, &f)) return false;
+        if (!CPU_NAME(product_here)(l->cpu, buffer, &f)) return false;
     }
     return true;
 }
@@ -253,10 +249,7 @@ static bool run_tile(const Work *w, const Tile *t, const uint16_t *left, const u
     if (begins_with(p)) begin_tile(&p->start, t);
     bool good = w->direct ? multiply_bf16(w, t, left, right)
                           : multiply_widened(w->l, p, t, t->sum + MOST_TILE);
-    if (p->rounds_first)
-        end_with(&p->start, &p->c, t);
-    else
-        end_tile(&p->c, t);
+    end_tile(p, t);
     return good;
 }
 

@@ -1,4 +1,4 @@
-/* Matrix products with bf16 operands: see tiles.c. */
+/* Matrix products with bf16 operands: see tiles.c; and what only linear.c asks of product.c. */
 #ifndef FSDPC_CPU_TILES_H
 #define FSDPC_CPU_TILES_H
 
@@ -23,5 +23,8 @@ typedef struct Tiles {
 
 /* In a rehearsal only what the product needs is made. An exit code, after writing the message. */
 int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p);
+
+/* c += the product, which is rounded to f32 first. false: the library failed. */
+bool CPU_NAME(add_product)(const DeviceContext *cpu, const Product *p);
 
 #endif
