@@ -99,16 +99,6 @@ static void scale_sums(ForwardScratch *x, int64_t rows, int64_t width) {
             v_store(x->o, DT_F32, i, v_load(x->o, DT_F32, i) * x->factor[r]);
 }
 
-/* lse = m + ln l of sixteen rows, n of them wanted. */
-static void put_lse(float *lse, const float *m, const float *l, int64_t n) {
-    V16 top = v_load(m, DT_F32, 0), sum = v_load(l, DT_F32, 0), both;
-    D8 low = v_low_f64(top) + v_log_f64(v_low_f64(sum));
-    D8 high = v_high_f64(top) + v_log_f64(v_high_f64(sum));
-    for (int i = 0; i < LANES / 2; i++)
-        both[i] = (float)low[i], both[i + LANES / 2] = (float)high[i];
-    v_put(lse, DT_F32, 0, n, v_select(sum == 0.0f, v_all(0.0f), both));
-}
-
 static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64_t head,
                          int64_t first) {
     float *q = x->q, *kt = x->kt, *v = x->v, *o = x->o, *scores = x->scores, *l = x->l;
@@ -133,7 +123,8 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
         tile_product(o, scores, TILE, 1, v, rows, width, keys, true, triangle ? UP_TO : WHOLE);
     }
     float *lse = a->lse + (b * a->heads + head) * a->t + first;
-    for (int64_t r = 0; r < rows; r += LANES) put_lse(lse + r, x->m + r, l + r, rows - r);
+    for (int64_t r = 0; r < rows; r += LANES)
+        put_lse(lse + r, v_load(x->m, DT_F32, r), 1.0, v_load(l, DT_F32, r), rows - r);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t i = 0; i < width; i += LANES)
             v_store(o, DT_F32, r * width + i,
@@ -141,16 +132,7 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
     store_tile(a->o, o, b, head, first, rows);
 }
 
-static bool multiplies_bf16(const Launch *l, const Attention *a) {
-    return l->cpu->attention && a->q.dtype == DT_BF16 && a->k.dtype == DT_BF16 &&
-           a->v.dtype == DT_BF16 && (a->at.second == a->at.from || !a->documents);
-}
-
 static void attend_forward(const Launch *l, const Attention *a) {
-    if (multiplies_bf16(l, a)) {
-        l->cpu->attention->forward(l->cpu, a);
-        return;
-    }
     int64_t tiles = (a->t + TILE - 1) / TILE, all = a->b * a->heads * tiles;
     /* late tiles of a causal row see more keys: tiles are dealt out one by one */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
@@ -163,31 +145,23 @@ static void attend_forward(const Launch *l, const Attention *a) {
 
 /* A tile of queries as the backward pass needs it. */
 typedef struct QueryTile {
-    float q[TILE * MOST_HEAD], d_o[TILE * MOST_HEAD], o[TILE * MOST_HEAD];
-    float delta[TILE];
+    float q[TILE * MOST_HEAD], d_o[TILE * MOST_HEAD], delta[TILE];
     int64_t b, head, first, rows;
 } QueryTile;
 
-static void load_gradients(const Attention *a, QueryTile *x, int64_t b, int64_t head,
-                           int64_t first) {
+/* delta: of the head's queries; NULL: it is to be made. */
+static void load_queries(const Attention *a, QueryTile *x, const float *delta, int64_t b,
+                         int64_t head, int64_t first) {
     x->b = b;
     x->head = head;
     x->first = first;
     x->rows = MIN((int64_t)TILE, a->t - first);
     load_tile(x->q, a->q, b, head, first, x->rows);
     load_tile(x->d_o, a->d_o, b, head, first, x->rows);
-}
-
-static void load_queries(const Attention *a, QueryTile *x, int64_t b, int64_t head, int64_t first) {
-    load_gradients(a, x, b, head, first);
-    int64_t width = round_lanes(a->h);
-    load_tile(x->o, a->o, b, head, first, x->rows);
-    for (int64_t r = 0; r < x->rows; r++) {
-        V16 sum = v_all(0.0f);
-        for (int64_t i = 0; i < width; i += LANES)
-            sum += v_load(x->d_o, DT_F32, r * width + i) * v_load(x->o, DT_F32, r * width + i);
-        x->delta[r] = v_sum(sum);
-    }
+    if (delta)
+        memcpy(x->delta, delta + first, (size_t)x->rows * sizeof *delta);
+    else
+        load_delta(a, x->delta, b, head, first, x->rows, x->rows);
 }
 
 /* p and ds = p (dp - delta) of a pair of tiles, without `bias` for the products of q and k: times
@@ -243,44 +217,36 @@ static int64_t head_floats(const Attention *a) {
     return (a->t + keys) * round_lanes(a->h) + a->t;
 }
 
+/* A tile of keys meets the queries of one of the heads that share its key head. sums: NULL: only dk
+ * and dv are wanted. */
 static void pairs_of_keys(const Attention *a, BackwardScratch *z, const HeadSums *sums, int64_t b,
                           int64_t head, int64_t s) {
     int64_t keys = MIN((int64_t)TILE, a->s - s), width = round_lanes(a->h);
     int64_t key_head = head / (a->heads / a->key_heads);
-    bool shared = a->heads > a->key_heads;
-    float *dk = shared ? sums->dk + s * width : z->dk, *dv = shared ? sums->dv + s * width : z->dv;
+    bool whole = sums && a->heads > a->key_heads;
+    float *dk = whole ? sums->dk + s * width : z->dk, *dv = whole ? sums->dv + s * width : z->dv;
     QueryTile *x = &z->x;
     load_transposed(z->kt, a->k, b, key_head, s, keys);
     load_transposed(z->vt, a->v, b, key_head, s, keys);
-    load_tile(z->k, a->k, b, key_head, s, keys);
+    if (sums) load_tile(z->k, a->k, b, key_head, s, keys);
     if (head * a->key_heads % a->heads == 0) {
         memset(dk, 0, (size_t)(keys * width) * sizeof *dk);
         memset(dv, 0, (size_t)(keys * width) * sizeof *dv);
     }
     for (int64_t t = first_query_tile(a, s); t < query_end(a, s + keys); t += TILE) {
         if (!mask_opens(a, b, t, MIN((int64_t)TILE, a->t - t), s, keys)) continue;
-        load_gradients(a, x, b, head, t);
-        memcpy(x->delta, sums->delta + t, (size_t)x->rows * sizeof *x->delta);
+        load_queries(a, x, sums ? sums->delta : NULL, b, head, t);
         bool part = pair_gradients(a, x, z->kt, z->vt, s, keys, false, z->p, z->ds);
         Corner by_keys = part ? FROM : WHOLE;
         tile_product(dv, z->p, 1, TILE, x->d_o, keys, width, x->rows, true, by_keys);
         tile_product(dk, z->ds, 1, TILE, x->q, keys, width, x->rows, true, by_keys);
-        tile_product(sums->dq + t * width, z->ds, TILE, 1, z->k, x->rows, width, keys, true,
-                     part ? UP_TO : WHOLE);
+        if (sums)
+            tile_product(sums->dq + t * width, z->ds, TILE, 1, z->k, x->rows, width, keys, true,
+                         part ? UP_TO : WHOLE);
     }
     if ((head + 1) * a->key_heads % a->heads != 0) return;
     store_tile(a->d_k, dk, b, key_head, s, keys);
     store_tile(a->d_v, dv, b, key_head, s, keys);
-}
-
-/* Before a query head meets its keys. */
-static void begin_head(const Attention *a, BackwardScratch *z, const HeadSums *sums, int64_t b,
-                       int64_t head) {
-    memset(sums->dq, 0, (size_t)(a->t * round_lanes(a->h)) * sizeof *sums->dq);
-    for (int64_t t = 0; t < a->t; t += TILE) {
-        load_queries(a, &z->x, b, head, t);
-        memcpy(sums->delta + t, z->x.delta, (size_t)z->x.rows * sizeof *sums->delta);
-    }
 }
 
 /* All that a key head gives. */
@@ -290,41 +256,19 @@ static void backward_heads(const Attention *a, BackwardScratch *z, int64_t b, in
     sums.dk = sums.dq + a->t * width;
     sums.dv = sums.dk + a->s * width;
     for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
-        begin_head(a, z, &sums, b, head);
+        memset(sums.dq, 0, (size_t)(a->t * width) * sizeof *sums.dq);
+        load_delta(a, sums.delta, b, head, 0, a->t, a->t);
         for (int64_t s = 0; s < a->s; s += TILE) pairs_of_keys(a, z, &sums, b, head, s);
         for (int64_t t = 0; t < a->t; t += TILE)
             store_tile(a->d_q, sums.dq + t * width, b, head, t, MIN((int64_t)TILE, a->t - t));
     }
 }
 
-/* Five products a pair by whole key heads take less time than seven by tiles. */
-static bool by_heads(const Attention *a, int threads) {
-    int64_t work = a->b * a->key_heads, rounds = (work + threads - 1) / threads;
-    return head_floats(a) <= HEADS_FLOATS && rounds * threads * 5 <= work * 7;
-}
-
 static void backward_keys(const Attention *a, BackwardScratch *z, int64_t b, int64_t key_head,
                           int64_t first) {
-    QueryTile *x = &z->x;
-    float *kt = z->kt, *vt = z->vt, *p = z->p, *ds = z->ds, *dk = z->dk, *dv = z->dv;
-    int64_t keys = MIN((int64_t)TILE, a->s - first), width = round_lanes(a->h);
     int64_t group = a->heads / a->key_heads;
-    load_transposed(kt, a->k, b, key_head, first, keys);
-    load_transposed(vt, a->v, b, key_head, first, keys);
-    memset(dk, 0, (size_t)(keys * width) * sizeof *dk);
-    memset(dv, 0, (size_t)(keys * width) * sizeof *dv);
-    for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
-        for (int64_t t = first_query_tile(a, first); t < query_end(a, first + keys); t += TILE) {
-            if (!mask_opens(a, b, t, MIN((int64_t)TILE, a->t - t), first, keys)) continue;
-            load_queries(a, x, b, head, t);
-            bool part = pair_gradients(a, x, kt, vt, first, keys, false, p, ds);
-            Corner by_keys = part ? FROM : WHOLE;
-            tile_product(dv, p, 1, TILE, x->d_o, keys, width, x->rows, true, by_keys);
-            tile_product(dk, ds, 1, TILE, x->q, keys, width, x->rows, true, by_keys);
-        }
-    }
-    store_tile(a->d_k, dk, b, key_head, first, keys);
-    store_tile(a->d_v, dv, b, key_head, first, keys);
+    for (int64_t head = key_head * group; head < (key_head + 1) * group; head++)
+        pairs_of_keys(a, z, NULL, b, head, first);
 }
 
 static void backward_queries(const Attention *a, BackwardScratch *z, int64_t b, int64_t head,
@@ -332,7 +276,7 @@ static void backward_queries(const Attention *a, BackwardScratch *z, int64_t b, 
     QueryTile *x = &z->x;
     float *kt = z->kt, *vt = z->vt, *k = z->k, *p = z->p, *ds = z->ds, *dq = z->dq;
     int64_t width = round_lanes(a->h), key_head = head / (a->heads / a->key_heads);
-    load_queries(a, x, b, head, first);
+    load_queries(a, x, NULL, b, head, first);
     memset(dq, 0, (size_t)(x->rows * width) * sizeof *dq);
     for (int64_t s = first_key_tile(a, first); s < key_end(a, first + x->rows); s += TILE) {
         int64_t keys = MIN((int64_t)TILE, a->s - s);
@@ -358,7 +302,7 @@ static void backward_bias(const Attention *a, BackwardScratch *z, int64_t sample
     memset(z->sum, 0, sizeof z->sum);
     for (int64_t b = sample; b < end && met; b++) {
         if (!mask_opens(a, b, first, rows, first_key, keys)) continue;
-        load_queries(a, x, b, head, first);
+        load_queries(a, x, NULL, b, head, first);
         load_transposed(z->kt, a->k, b, key_head, first_key, keys);
         load_transposed(z->vt, a->v, b, key_head, first_key, keys);
         bool part = pair_gradients(a, x, z->kt, z->vt, first_key, keys, true, z->p, z->ds);
@@ -406,21 +350,25 @@ static void backward_by_tiles(const Launch *l, const Attention *a, bool bias_alo
 }
 
 static void attend_backward(const Launch *l, const Attention *a) {
-    if (multiplies_bf16(l, a) && a->d_o.dtype == DT_BF16) {
-        l->cpu->attention->backward(l->cpu, a);
-        return;
-    }
-    bool whole = by_heads(a, l->cpu->threads);
+    bool whole = head_floats(a) <= HEADS_FLOATS && by_heads(a, l->cpu->threads);
     if (whole) backward_by_heads(l, a);
     if (!whole || a->d_bias.at) backward_by_tiles(l, a, whole);
 }
 
 /* ---- the ops */
 
+static bool multiplies_bf16(const Launch *l, const Attention *a) {
+    return l->cpu->attention && a->q.dtype == DT_BF16 && a->k.dtype == DT_BF16 &&
+           a->v.dtype == DT_BF16 && (!a->backward || a->d_o.dtype == DT_BF16) &&
+           (a->at.second == a->at.from || !a->documents);
+}
+
 static int attend(const Launch *l) {
     Attention a;
     if (!attention_of_call(l->call, &a)) return bad_operands(l);
-    if (a.backward)
+    if (multiplies_bf16(l, &a))
+        l->cpu->attention(l->cpu, &a);
+    else if (a.backward)
         attend_backward(l, &a);
     else
         attend_forward(l, &a);

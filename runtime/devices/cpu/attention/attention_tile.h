@@ -1,14 +1,76 @@
-/* Tiles of attention: pieces of q, k, v as f32 in a thread's scratch, their small products, and the
- * scores that these become.
+/* What attention's kernels ask about a call: which keys a query sees. And tiles: pieces of q, k, v
+ * as f32 in a thread's scratch, their small products, and the scores that these become.
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads, h head width.
  */
 #ifndef FSDPC_CPU_ATTENTION_TILE_H
 #define FSDPC_CPU_ATTENTION_TILE_H
 
-#include "attention.h"
-#include "turn.h"
+#include "attention_operands.h"
 #include "vector_math.h"
+
+/* ---- what is seen */
+
+/* Keys that queries `first` .. `last` - 1 can see, and queries that see keys, by their positions.
+ */
+static inline int64_t key_begin(const Attention *a, int64_t first) {
+    return a->window ? MAX(position_at(&a->at, first) - a->window + 1, (int64_t)0) : 0;
+}
+static inline int64_t key_end(const Attention *a, int64_t last) {
+    int64_t ahead = a->causal ? 1 : a->window;
+    return ahead ? MAX(MIN(a->s, position_at(&a->at, last - 1) + ahead), (int64_t)0) : a->s;
+}
+static inline int64_t query_begin(const Attention *a, int64_t first_key) {
+    int64_t ahead = a->causal ? 1 : a->window;
+    return ahead ? position_find(&a->at, first_key + 1 - ahead) : 0;
+}
+static inline int64_t query_end(const Attention *a, int64_t last_key) {
+    return a->window ? MIN(a->t, position_find(&a->at, last_key - 1 + a->window)) : a->t;
+}
+
+/* The place of a score in the bias. */
+static inline int64_t bias_place(const Attention *a, int64_t b, int64_t head, int64_t t,
+                                 int64_t s) {
+    return b * a->bias_batch + (head * a->t + t) * a->s + s;
+}
+/* The mask of a query: a number for each key. */
+static inline const int32_t *mask_of(const Attention *a, int64_t b, int64_t t) {
+    return a->mask + b * a->mask_batch + position_at(&a->at, t) * a->mask_row;
+}
+/* The document of a query. */
+static inline int32_t document_of(const Attention *a, int64_t b, int64_t t) {
+    return a->mask[b * a->mask_batch + position_at(&a->at, t)];
+}
+
+static inline bool ids_overlap(const int32_t *x, int64_t n, const int32_t *y, int64_t m) {
+    int32_t low[2] = {INT32_MAX, INT32_MAX}, high[2] = {INT32_MIN, INT32_MIN};
+    for (int64_t i = 0; i < n; i++) low[0] = MIN(low[0], x[i]), high[0] = MAX(high[0], x[i]);
+    for (int64_t i = 0; i < m; i++) low[1] = MIN(low[1], y[i]), high[1] = MAX(high[1], y[i]);
+    return low[0] <= high[1] && low[1] <= high[0];
+}
+/* May some of these queries see some of these keys, as far as the mask says? */
+static inline bool mask_opens(const Attention *a, int64_t b, int64_t t, int64_t rows, int64_t s,
+                              int64_t keys) {
+    if (!a->mask) return true;
+    const int32_t *of_sample = a->mask + b * a->mask_batch;
+    if (a->documents) {
+        int64_t n = MAX(MIN(rows, a->at.half - t), (int64_t)0); /* in the first run */
+        return ids_overlap(of_sample + position_at(&a->at, t), n, of_sample + s, keys) ||
+               ids_overlap(of_sample + a->at.second + t + n, rows - n, of_sample + s, keys);
+    }
+    int32_t open = 0;
+    for (int64_t r = 0; r < (a->mask_row ? rows : 1); r++)
+        for (int64_t j = 0; j < keys; j++) open |= mask_of(a, b, t + r)[s + j];
+    return open != 0;
+}
+
+/* Five products a pair by whole key heads take less time than seven by tiles. */
+static inline bool by_heads(const Attention *a, int64_t threads) {
+    int64_t work = a->b * a->key_heads, rounds = (work + threads - 1) / threads;
+    return rounds * threads * 5 <= work * 7;
+}
+
+/* ---- tiles */
 
 enum { TILE = 64 };
 
@@ -187,6 +249,30 @@ VECTOR_INLINE void mask_row(const Attention *a, float *row, const HeadTile *p, i
                        p->keys - j);
         if (a->mask && j < p->keys) open &= mask_lanes(a, p->b, t, p->first_key + j, p->keys - j);
         v_store(row, DT_F32, j, v_select(open, x, v_all(-__builtin_inff())));
+    }
+}
+
+/* lse = unit m + ln l of sixteen queries, n of them there. */
+static inline void put_lse(float *lse, V16 m, double unit, V16 l, int64_t n) {
+    D8 low = v_low_f64(m) * unit + v_log_f64(v_low_f64(l));
+    D8 high = v_high_f64(m) * unit + v_log_f64(v_high_f64(l));
+    V16 both;
+    for (int i = 0; i < LANES / 2; i++)
+        both[i] = (float)low[i], both[i + LANES / 2] = (float)high[i];
+    v_put(lse, DT_F32, 0, n, v_select(l == 0.0f, v_all(0.0f), both));
+}
+
+/* delta of queries first .. first + rows of a head; 0 from there to `room`. */
+static inline void load_delta(const Attention *a, float *delta, int64_t b, int64_t head,
+                              int64_t first, int64_t rows, int64_t room) {
+    for (int64_t r = 0; r < room; r++) {
+        V16 sum = v_all(0.0f);
+        int64_t t = first + r, o = b * a->o.batch + t * a->o.position + head * a->h;
+        int64_t d_o = b * a->d_o.batch + t * a->d_o.position + head * a->h;
+        for (int64_t i = 0; i < a->h && r < rows; i += LANES)
+            sum += v_get(a->d_o.at, a->d_o.dtype, d_o + i, a->h - i) *
+                   v_get(a->o.at, a->o.dtype, o + i, a->h - i);
+        delta[r] = v_sum(sum);
     }
 }
 

@@ -33,7 +33,7 @@ typedef struct Backward {
 } Backward;
 
 static Backward backward_of(const DeviceContext *cpu, const Attention *a, int64_t sum_keys) {
-    Scratch s = scratch_of(cpu);
+    char *s = (char *)thread_scratch(cpu);
     int64_t width = round_strip(a->h);
     Backward z = {.a = a, .width = width};
     z.q_down = take_halves(&s, width, QUERIES);
@@ -80,19 +80,6 @@ static void load_lse(Backward *z) {
     }
 }
 
-static void load_delta(Backward *z) {
-    const Attention *a = z->a;
-    for (int64_t r = 0; r < round_strip(z->rows); r++) {
-        V16 sum = v_all(0.0f);
-        int64_t t = z->first + r, o = z->b * a->o.batch + t * a->o.position + z->head * a->h;
-        int64_t d_o = z->b * a->d_o.batch + t * a->d_o.position + z->head * a->h;
-        for (int64_t i = 0; i < a->h && r < z->rows; i += LANES)
-            sum += v_get(a->d_o.at, DT_BF16, d_o + i, a->h - i) *
-                   v_get(a->o.at, a->o.dtype, o + i, a->h - i);
-        z->delta[r] = v_sum(sum);
-    }
-}
-
 static void load_queries(Backward *z, int64_t b, int64_t head, int64_t first) {
     const Attention *a = z->a;
     z->b = b, z->head = head, z->first = first;
@@ -104,7 +91,7 @@ static void load_queries(Backward *z, int64_t b, int64_t head, int64_t first) {
     load_rows_down(z->q, q);
     load_rows_down(z->d_o, d_o);
     load_lse(z);
-    load_delta(z);
+    load_delta(a, z->delta, b, head, first, z->rows, round_strip(z->rows));
     memset(z->dq.at, 0, (size_t)(z->width * QUERIES) * sizeof *z->dq.at);
 }
 
@@ -451,15 +438,6 @@ static void backward_bias(Backward *z, int64_t sample, int64_t head, int64_t t, 
     z->d_bias = NULL;
 }
 
-/* Five products a pair by whole key heads take less time than seven by tiles. */
-static bool by_heads(const DeviceContext *cpu, const Attention *a) {
-    int64_t work = a->b * a->key_heads, threads = cpu->threads;
-    int64_t rounds = (work + threads - 1) / threads;
-    return backward_bytes(round_strip(a->h), round_strip(a->s)) <=
-               THREAD_FLOATS * (int64_t)sizeof(float) &&
-           rounds * threads * 5 <= work * 7;
-}
-
 static void backward_by_heads(const DeviceContext *cpu, const Attention *a) {
 #pragma omp parallel num_threads(cpu->threads)
     {
@@ -473,53 +451,41 @@ static void backward_by_heads(const DeviceContext *cpu, const Attention *a) {
 }
 
 /* Pieces of work: tiles of keys, then blocks of queries, then pairs of these for the bias. */
-typedef struct Pieces {
-    int64_t key_tiles, query_blocks, of_keys, of_queries, of_bias;
-} Pieces;
-
-static void backward_piece(Backward *z, const Pieces *w, int64_t i) {
-    const Attention *a = z->a;
-    if (i < w->of_keys) {
-        int64_t row = i / w->key_tiles;
-        backward_keys(z, row / a->key_heads, row % a->key_heads, i % w->key_tiles * KEYS);
-        return;
-    }
-    i -= w->of_keys;
-    if (i < w->of_queries) {
-        int64_t row = i / w->query_blocks;
-        backward_queries(z, row / a->heads, row % a->heads, i % w->query_blocks * QUERIES);
-        return;
-    }
-    i -= w->of_queries;
-    int64_t row = i / w->key_tiles;
-    int64_t head = row / w->query_blocks;
-    backward_bias(z, head / a->heads, head % a->heads, row % w->query_blocks * QUERIES,
-                  i % w->key_tiles * KEYS);
-}
-
 static void backward_by_tiles(const DeviceContext *cpu, const Attention *a, bool bias_alone) {
-    Pieces w = {(a->s + KEYS - 1) / KEYS, (a->t + QUERIES - 1) / QUERIES, 0, 0, 0};
-    if (!bias_alone) {
-        w.of_keys = a->b * a->key_heads * w.key_tiles;
-        w.of_queries = a->b * a->heads * w.query_blocks;
-    }
-    int64_t biases = (a->bias_batch ? a->b : 1) * a->heads;
-    if (a->d_bias.at) w.of_bias = biases * w.query_blocks * w.key_tiles;
-    int64_t all = w.of_keys + w.of_queries + w.of_bias;
+    int64_t key_tiles = (a->s + KEYS - 1) / KEYS, blocks = (a->t + QUERIES - 1) / QUERIES;
+    int64_t of_keys = a->b * a->key_heads * key_tiles, of_queries = a->b * a->heads * blocks;
+    int64_t all = of_keys + of_queries, first = bias_alone ? all : 0;
+    if (a->d_bias.at) all += (a->bias_batch ? a->b : 1) * a->heads * blocks * key_tiles;
 #pragma omp parallel num_threads(cpu->threads)
     {
         Backward z = backward_of(cpu, a, KEYS);
         tiles_begin();
 #pragma omp for schedule(dynamic, 1)
-        for (int64_t i = 0; i < all; i++) backward_piece(&z, &w, i);
+        for (int64_t i = first; i < all; i++) {
+            int64_t j = i - of_keys, k = j - of_queries;
+            if (j < 0) {
+                int64_t row = i / key_tiles;
+                backward_keys(&z, row / a->key_heads, row % a->key_heads, i % key_tiles * KEYS);
+            } else if (k < 0) {
+                int64_t row = j / blocks;
+                backward_queries(&z, row / a->heads, row % a->heads, j % blocks * QUERIES);
+            } else {
+                int64_t row = k / key_tiles, head = row / blocks;
+                backward_bias(&z, head / a->heads, head % a->heads, row % blocks * QUERIES,
+                              k % key_tiles * KEYS);
+            }
+        }
         tiles_end();
     }
 }
 
-void CPU_NAME(attend_backward)(const DeviceContext *cpu, const Attention *a) {
-    bool whole = by_heads(cpu, a);
+static void attend_backward(const DeviceContext *cpu, const Attention *a) {
+    int64_t bytes = backward_bytes(round_strip(a->h), round_strip(a->s));
+    bool whole = bytes <= THREAD_FLOATS * (int64_t)sizeof(float) && by_heads(a, cpu->threads);
     if (whole) backward_by_heads(cpu, a);
     if (!whole || a->d_bias.at) backward_by_tiles(cpu, a, whole);
 }
 
-const Bf16Attention CPU_NAME(attention) = {CPU_NAME(attend_forward), CPU_NAME(attend_backward)};
+void CPU_NAME(attend)(const DeviceContext *cpu, const Attention *a) {
+    (a->backward ? attend_backward : CPU_NAME(attend_forward))(cpu, a);
+}

@@ -26,7 +26,7 @@ typedef struct Forward {
 } Forward;
 
 static Forward forward_of(const DeviceContext *cpu, const Attention *a) {
-    Scratch s = scratch_of(cpu);
+    char *s = (char *)thread_scratch(cpu);
     int64_t width = round_strip(a->h), keys = tile_keys(width);
     Forward f = {.a = a, .width = width, .most_keys = keys};
     f.q = take_halves(&s, QUERIES, width);
@@ -167,22 +167,12 @@ static void meet_keys(Forward *f) {
     for (int half = 0; half < 2; half++) add_values(f, r - STRIP, half);
 }
 
-/* lse = ln 2 m + ln l of sixteen queries, n of them there; m in exponents of 2. */
-static void put_lse(float *lse, V16 m, V16 l, int64_t n) {
-    D8 low = v_low_f64(m) * 0.69314718055994531 + v_log_f64(v_low_f64(l));
-    D8 high = v_high_f64(m) * 0.69314718055994531 + v_log_f64(v_high_f64(l));
-    V16 both;
-    for (int i = 0; i < LANES / 2; i++)
-        both[i] = (float)low[i], both[i + LANES / 2] = (float)high[i];
-    v_put(lse, DT_F32, 0, n, v_select(l == 0.0f, v_all(0.0f), both));
-}
-
 static void finish(const Forward *f) {
     const Attention *a = f->a;
     float *lse = a->lse + (f->b * a->heads + f->head) * a->t + f->first;
     for (int64_t r = 0; r < f->rows; r += LANES)
-        put_lse(lse + r, v_load(f->m, DT_F32, r) * exponent_scale(a), v_load(f->l, DT_F32, r),
-                f->rows - r);
+        put_lse(lse + r, v_load(f->m, DT_F32, r) * exponent_scale(a), 0.69314718055994531,
+                v_load(f->l, DT_F32, r), f->rows - r);
     for (int64_t r = 0; r < f->rows; r++) {
         V16 l = v_all(f->l[r] == 0.0f ? 1.0f : f->l[r]);
         int64_t at = f->b * a->o.batch + (f->first + r) * a->o.position + f->head * a->h;

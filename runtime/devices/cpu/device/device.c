@@ -87,15 +87,15 @@ static bool has_amx(void) { return false; }
 typedef struct IsaLevel {
     const char *name;
     const IsaTable *table;
-    const Bf16Attention *attention; /* NULL: there is none */
+    Bf16Attention *attention; /* NULL: there is none */
     bool (*present)(void);
 } IsaLevel;
 static const IsaLevel isa_levels[] = {
     {"plain", &cpu_isa_plain, NULL, always},
     {"avx2", WIDE(cpu_isa_avx2), NULL, has_avx2},
     {"avx512", WIDE(cpu_isa_avx512), NULL, has_avx512},
-    {"avx512_bf16", WIDE(cpu_isa_avx512), WIDE(cpu_attention_avx512_bf16), has_avx512_bf16},
-    {"amx", WIDE(cpu_isa_avx512), WIDE(cpu_attention_amx), has_amx}};
+    {"avx512_bf16", WIDE(cpu_isa_avx512), WIDE(cpu_attend_avx512_bf16), has_avx512_bf16},
+    {"amx", WIDE(cpu_isa_avx512), WIDE(cpu_attend_amx), has_amx}};
 
 static int choose_isa(const IsaLevel **out, char *error) {
     const char *wanted = getenv("FSDP_CPU_ISA");

@@ -22,20 +22,17 @@
 
 /* Attention of bf16 operands on instructions that multiply them: attention/bf16_*.c. */
 typedef struct Attention Attention;
-typedef struct Bf16Attention {
-    void (*forward)(const DeviceContext *cpu, const Attention *a);
-    void (*backward)(const DeviceContext *cpu, const Attention *a);
-} Bf16Attention;
+typedef void Bf16Attention(const DeviceContext *cpu, const Attention *a);
 
 /* What a rank's kernels have besides the call: made at open, never grown. */
 struct DeviceContext {
     RankInfo rank;
     int threads;
-    bool use_onednn;   /* FSDP_CPU_MATMUL, and whether this build has it */
-    bool rehearsing;   /* kernels of products make what they need, and compute nothing */
-    struct Bf16 *bf16; /* of oneDNN; NULL where the processor does not multiply bf16 */
-    const Bf16Attention *attention; /* NULL: attention widens bf16 */
-    float *scratch;                 /* THREAD_FLOATS for each thread: see thread_scratch */
+    bool use_onednn;          /* FSDP_CPU_MATMUL, and whether this build has it */
+    bool rehearsing;          /* kernels of products make what they need, and compute nothing */
+    struct Bf16 *bf16;        /* of oneDNN; NULL where the processor does not multiply bf16 */
+    Bf16Attention *attention; /* NULL: attention widens bf16 */
+    float *scratch;           /* THREAD_FLOATS for each thread: see thread_scratch */
     /* Streams are issued at the same time: those other than compute have a context each, of one
      * thread, without scratch. */
     bool concurrent;
@@ -94,7 +91,7 @@ typedef struct IsaTable {
 #define KERNEL(name) int CPU_NAME(name)(const Launch *l)
 
 extern const IsaTable cpu_isa_plain, cpu_isa_avx2, cpu_isa_avx512;
-extern const Bf16Attention cpu_attention_avx512_bf16, cpu_attention_amx;
+Bf16Attention cpu_attend_avx512_bf16, cpu_attend_amx;
 
 /* product.c: by what FSDP_CPU_MATMUL chooses. false: the library failed. */
 bool CPU_NAME(product)(const DeviceContext *cpu, const Product *p);

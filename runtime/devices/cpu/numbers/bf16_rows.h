@@ -7,7 +7,7 @@
 #ifndef FSDPC_CPU_BF16_ROWS_H
 #define FSDPC_CPU_BF16_ROWS_H
 
-#include "turn.h"
+#include "vector.h"
 
 enum { STRIP = 32 };
 static inline int64_t round_strip(int64_t n) { return (n + STRIP - 1) / STRIP * STRIP; }

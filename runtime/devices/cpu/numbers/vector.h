@@ -334,15 +334,6 @@ VECTOR_INLINE void element_store(void *p, int dtype, int64_t at, float x) {
     v_store_part(p, dtype, at, 1, v_all(x));
 }
 
-/* A row as f32: the row itself, or its copy in `buffer`. */
-static inline const float *row_f32(const void *p, int dtype, int64_t at, int64_t n, float *buffer) {
-    if (dtype == DT_F32) return (const float *)p + at;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) v_store(buffer, DT_F32, i, v_load(p, dtype, at + i));
-    if (i < n) v_store_part(buffer, DT_F32, i, n - i, v_load_part(p, dtype, at + i, n - i));
-    return buffer;
-}
-
 /* ---- reductions over lanes: halves are folded onto each other */
 
 /* Lane l of the result is lane l + half of x; the upper lanes are of no use. */
@@ -384,5 +375,34 @@ VECTOR_INLINE D8 v_high_f64(V16 x) {
     return __builtin_convertvector(h, D8);
 }
 #endif
+
+/* ---- blocks of vectors */
+
+/* Transposes a block of 16 x 16: halves of lanes change places between rows 1, 2, 4 and 8 apart. */
+VECTOR_INLINE void turn_block(V16 x[LANES]) {
+#define EXCHANGE(step, low, high)                                                                  \
+    for (int i = 0; i < LANES; i++)                                                                \
+        if (!(i & step)) {                                                                         \
+            V16 a = x[i], b = x[i + step];                                                         \
+            x[i] = __builtin_shufflevector(a, b, low);                                             \
+            x[i + step] = __builtin_shufflevector(a, b, high);                                     \
+        }
+#define LOW1 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
+#define HIGH1 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
+#define LOW2 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define HIGH2 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#define LOW4 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27
+#define HIGH4 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
+#define LOW8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
+#define HIGH8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
+#pragma GCC unroll 16
+    EXCHANGE(1, LOW1, HIGH1)
+#pragma GCC unroll 16
+    EXCHANGE(2, LOW2, HIGH2)
+#pragma GCC unroll 16
+    EXCHANGE(4, LOW4, HIGH4)
+#pragma GCC unroll 16
+    EXCHANGE(8, LOW8, HIGH8)
+}
 
 #endif
