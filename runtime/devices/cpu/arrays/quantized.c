@@ -6,9 +6,9 @@
  */
 #include "quantized.h"
 #include "kernel.h"
-#include "largest.h"
 #include "stream.h"
 #include "vector.h"
+#include "words.h"
 
 /* The numbers of a shard that belong to parameter k of the group. */
 static WorkRange part_of_shard(const Launch *l, const PlanGroup *g, uint32_t k) {

@@ -11,7 +11,6 @@
  */
 #include "exact.h"
 #include "kernel.h"
-#include "largest.h"
 #include "scalar_math.h"
 #include "scalars.h"
 
