@@ -74,38 +74,33 @@ KERNEL(balance) {
 }
 
 /* The loss with `rest`; what f32 cannot hold of that goes into further parts. */
-static void add_term(Operand loss, Result out, double rest) {
-    memmove(out.at, loss.at, EXACT_WORDS * sizeof(int64_t));
-    V16 parts = v_all(0.0f);
-    for (int k = 0; k < 3; k++) {
-        parts[k] = (float)rest;
-        rest -= (double)parts[k];
-    }
+static void add_term(const int64_t *loss, int64_t *out, double rest) {
+    memmove(out, loss, EXACT_WORDS * sizeof *out);
     ExactSum exact = {0};
-    exact_push(&exact, parts, false);
-    exact_finish(&exact, out.at);
+    for (int k = 0; k < 3; k++) {
+        exact_push_one(&exact, (float)rest);
+        rest -= (double)(float)rest;
+    }
+    exact_finish(&exact, out);
 }
 
 /* Its value times alpha; what is not finite stays so. */
 static void multiply_words(int64_t *words, double alpha) {
     int64_t zeros[EXACT_WORDS] = {
         [EXACT_COUNT] = words[EXACT_COUNT], [EXACT_NONFINITE] = words[EXACT_NONFINITE]};
-    Operand from = {.at = zeros};
-    Result to = {.at = words};
-    add_term(from, to, alpha * exact_value(words));
+    add_term(zeros, words, alpha * exact_value(words));
 }
 
 /* The loss with the term, which balance_loss or average_loss adds. */
-static int put_term(const Launch *l, Operand loss) {
+static int put_term(const Launch *l, const int64_t *loss) {
     Operand in = input(l, 1);
-    Result out = output(l, 0);
-    add_term(loss, out,
-             loss_of_term(in.at, statistics_form(in.n), l->call->attr->alpha,
-                          ((const int64_t *)loss.at)[EXACT_COUNT]));
+    add_term(loss, l->call->out[0],
+             loss_of_term(in.at, statistics_form(in.n), l->call->attr->alpha, loss[EXACT_COUNT]));
     return 0;
 }
 
-KERNEL(balance_loss) { return put_term(l, input(l, 0)); }
+KERNEL(balance_loss) { return put_term(l, l->call->in[0]); }
+KERNEL(average_loss) { return put_term(l, l->call->in[0]); }
 
 KERNEL(balance_grad) {
     Operand x = input(l, 0), in = input(l, 1);
@@ -134,15 +129,7 @@ KERNEL(balance_grad) {
 /* ---- means over the batch */
 
 static void add_elements(const Launch *l, Operand x, int64_t *stats) {
-    memset(stats, 0, EXACT_WORDS * sizeof *stats);
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        ExactSum sum = {0};
-        WorkRange r = my_range(x.n, 512);
-        for (int64_t i = r.from; i < r.to; i += LANES)
-            exact_push(&sum, v_get(x.at, x.dtype, i, r.to - i), false);
-        exact_finish(&sum, stats);
-    }
+    exact_of(l, x, (WorkRange){0, x.n}, EXACT_SIGNED, stats);
     stats[EXACT_COUNT] = x.n;
 }
 
@@ -178,20 +165,12 @@ KERNEL(count_targets) {
     return 0;
 }
 
-KERNEL(average_loss) { return put_term(l, input(l, 0)); }
-
 KERNEL(loss_term) {
-    Operand loss = input(l, 0);
-    Result out = output(l, 0);
-    int64_t *words = out.at;
-    if (l->call->n_in < 2) {
-        memcpy(words, loss.at, EXACT_WORDS * sizeof *words);
-        return 0;
-    }
-    int64_t count = ((const int64_t *)loss.at)[EXACT_COUNT];
-    int64_t none[EXACT_WORDS] = {[EXACT_COUNT] = count};
-    loss.at = none;
-    return put_term(l, loss);
+    const int64_t *loss = l->call->in[0];
+    int64_t none[EXACT_WORDS] = {[EXACT_COUNT] = loss[EXACT_COUNT]};
+    if (l->call->n_in > 1) return put_term(l, none);
+    memcpy(l->call->out[0], loss, EXACT_WORDS * sizeof *loss);
+    return 0;
 }
 
 KERNEL(average_grad) {

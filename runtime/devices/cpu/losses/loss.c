@@ -39,10 +39,9 @@ static float first_top(const Operand *x, const TargetRows *t, WorkRange rows) {
     return rows.from < rows.to ? row_top(x, rows.from * t->pitch, t->width) : 0.0f;
 }
 
-VECTOR_INLINE float loss_of_row(const Operand *x, const TargetRows *t, int64_t row,
-                                double log_sum) {
-    double loss = log_sum - element_load(x->at, x->dtype, row * t->pitch + t->targets[row]);
-    return (float)(t->z != 0.0 ? loss + t->z * log_sum * log_sum : loss);
+static float loss_of_row(double log_sum, double of_target, double z) {
+    double loss = log_sum - of_target;
+    return (float)(z != 0.0 ? loss + z * log_sum * log_sum : loss);
 }
 
 /* ---- the loss, if ranks share out the columns */
@@ -103,19 +102,13 @@ KERNEL(cross_entropy_merge) {
     {
         ExactSum sum = {0};
         WorkRange r = my_range(rows, 1);
-        for (int64_t first = r.from; first < r.to; first += LANES) {
-            V16 losses = v_all(0.0f);
-            for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
-                double of_target;
-                double log_sum = merge_parts((const float *)parts.at + 3 * n * row, n, &of_target);
-                ((float *)lse.at)[row] = (float)log_sum;
-                if (((const int32_t *)targets.at)[row] == a->ignore) continue;
-                double of_row = log_sum - of_target;
-                losses[row - first] =
-                    (float)(a->z != 0.0 ? of_row + a->z * log_sum * log_sum : of_row);
-                sum.count++;
-            }
-            exact_push(&sum, losses, false);
+        for (int64_t row = r.from; row < r.to; row++) {
+            double of_target;
+            double log_sum = merge_parts((const float *)parts.at + 3 * n * row, n, &of_target);
+            ((float *)lse.at)[row] = (float)log_sum;
+            if (((const int32_t *)targets.at)[row] == a->ignore) continue;
+            exact_push_one(&sum, loss_of_row(log_sum, of_target, a->z));
+            sum.count++;
         }
         exact_finish(&sum, loss.at);
     }
@@ -207,19 +200,17 @@ static int losses_of_rows(const Launch *l, int64_t *words, float *each, float *l
         ExactSum sum = {0};
         WorkRange r = my_range(t.n, 1);
         float top = first_top(&logits, &t, r);
-        for (int64_t first = r.from; first < r.to; first += LANES) {
-            V16 losses = v_all(0.0f);
-            for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
-                double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
-                if (lse) lse[row] = (float)log_sum;
-                if (t.targets[row] != t.ignore) {
-                    losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
-                    sum.count++;
-                }
-                if (each) each[row] = losses[row - first];
-                if (slope) slope_of_row(&logits, &t, *slope, row, (float)log_sum, false, seed);
-            }
-            if (words) exact_push(&sum, losses, false);
+        for (int64_t row = r.from; row < r.to; row++) {
+            double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
+            bool counts = t.targets[row] != t.ignore;
+            int64_t target = row * t.pitch + (counts ? t.targets[row] : 0);
+            double of_target = element_load(logits.at, logits.dtype, target);
+            float loss = counts ? loss_of_row(log_sum, of_target, t.z) : 0.0f;
+            sum.count += counts;
+            if (lse) lse[row] = (float)log_sum;
+            if (each) each[row] = loss;
+            if (words) exact_push_one(&sum, loss);
+            if (slope) slope_of_row(&logits, &t, *slope, row, (float)log_sum, false, seed);
         }
         if (words) exact_finish(&sum, words);
     }

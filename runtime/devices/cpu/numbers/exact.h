@@ -15,7 +15,7 @@
 #define FSDPC_CPU_EXACT_H
 
 #include "floats.h"
-#include "util.h"
+#include "kernel.h"
 #include "vector.h"
 #include "words.h"
 
@@ -233,6 +233,11 @@ VECTOR_INLINE void exact_push(ExactSum *s, V16 x, bool square) {
     if (s->n == EXACT_VECTORS) exact_flush(s);
 }
 
+/* The same of one number. */
+VECTOR_INLINE void exact_push_one(ExactSum *s, float x) {
+    exact_push(s, v_first(v_all(x), 1, 0.0f), false);
+}
+
 /* Adds the cubes of sixteen |x|, each rounded to f64; the same for all of a sum. */
 VECTOR_INLINE void exact_push_cubes(ExactSum *s, V16 x) {
     I16 bits = (I16)v_bits(v_abs(x));
@@ -336,6 +341,40 @@ static inline void exact_finish(ExactSum *s, int64_t *result) {
     {
         for (int k = 0; k < EXACT_WORDS; k++) result[k] += words[k];
         carry_words(result);
+    }
+}
+
+/* ---- sums of operands */
+
+/* Of numbers these powers, of which the first is of their sizes; or they as they are. */
+enum { EXACT_SIGNED = -1 };
+
+/* Adds elements [from, to). power: 1, 3, EXACT_SIGNED; any other: 2. */
+static inline void exact_add_powers(ExactSum *s, Operand x, int64_t from, int64_t to,
+                                    int64_t power) {
+    if (power != 1 && power != 3 && power != EXACT_SIGNED) {
+        exact_add_squares(s, x.at, x.dtype, from, to);
+        return;
+    }
+    for (int64_t i = from; i < to; i += LANES) {
+        V16 v = v_get(x.at, x.dtype, i, to - i);
+        if (power == 3)
+            exact_push_cubes(s, v);
+        else
+            exact_push(s, power == 1 ? v_abs(v) : v, false);
+    }
+}
+
+/* words: the exact sum of these elements, by all threads. */
+static inline void exact_of(const Launch *l, Operand x, WorkRange of, int64_t power,
+                            int64_t *words) {
+    memset(words, 0, EXACT_WORDS * sizeof *words);
+#pragma omp parallel num_threads(threads_for(l, of.to - of.from))
+    {
+        ExactSum sum = {0};
+        WorkRange r = my_range(of.to - of.from, 512);
+        exact_add_powers(&sum, x, of.from + r.from, of.from + r.to, power);
+        exact_finish(&sum, words);
     }
 }
 

@@ -94,20 +94,6 @@ typedef struct Matrix {
     float *gram, *poly; /* [least, least] */
 } Matrix;
 
-/* The exact sum of squares of u, in `words`. */
-static double norm_of(const Launch *l, const Matrix *a, int64_t *words) {
-    int64_t n = a->rows * a->columns;
-    memset(words, 0, EXACT_WORDS * sizeof *words);
-#pragma omp parallel num_threads(threads_for(l, n))
-    {
-        ExactSum sum = {0};
-        WorkRange r = my_range(n, 512);
-        exact_add_squares(&sum, a->u, DT_F32, r.from, r.to);
-        exact_finish(&sum, words);
-    }
-    return words[EXACT_NONFINITE] ? __builtin_nan("") : __builtin_sqrt(exact_value(words));
-}
-
 /* to = f x + h y */
 static void combine_matrices(const Launch *l, float *to, float f, const float *x, float h,
                              const float *y, int64_t n) {
@@ -141,7 +127,9 @@ static int orthogonalize_matrix(const Launch *l, Matrix *a, float *work) {
     a->next = a->x + muon_part(n);
     a->gram = a->next + muon_part(n);
     a->poly = a->gram + muon_part(a->least * a->least);
-    double norm = norm_of(l, a, (int64_t *)(void *)work);
+    int64_t *words = (int64_t *)(void *)work;
+    exact_of(l, (Operand){.at = a->u, .dtype = DT_F32}, (WorkRange){0, n}, 2, words);
+    double norm = words[EXACT_NONFINITE] ? __builtin_nan("") : __builtin_sqrt(exact_value(words));
     float over = (float)(norm < MUON_LEAST_NORM ? MUON_LEAST_NORM : norm);
     SHARE_VECTORS(l, i, left, n)
     v_put(a->x, DT_F32, i, left, v_get(a->u, DT_F32, i, left) / over);

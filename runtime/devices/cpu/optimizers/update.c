@@ -18,21 +18,6 @@
 #define PLUS(a, b) ((a) + (b))
 #include "updates.h"
 
-/* Adds |x|^power of elements [from, to); 0: 2. */
-static void add_powers(ExactSum *sum, Operand x, int64_t from, int64_t to, int64_t power) {
-    if (power != 1 && power != 3) {
-        exact_add_squares(sum, x.at, x.dtype, from, to);
-        return;
-    }
-    for (int64_t i = from; i < to; i += LANES) {
-        V16 v = v_get(x.at, x.dtype, i, to - i);
-        if (power == 3)
-            exact_push_cubes(sum, v);
-        else
-            exact_push(sum, v_abs(v), false);
-    }
-}
-
 static void find_largest(const Launch *l, Operand g, WorkRange mine, int32_t *largest) {
     *largest = 0;
 #pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
@@ -56,14 +41,7 @@ KERNEL(grad_norm) {
         find_largest(l, g, mine, out.at);
         return 0;
     }
-    memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
-#pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
-    {
-        ExactSum sum = {0};
-        WorkRange r = my_range(mine.to - mine.from, 512);
-        add_powers(&sum, g, mine.from + r.from, mine.from + r.to, power);
-        exact_finish(&sum, out.at);
-    }
+    exact_of(l, g, mine, power, out.at);
     return 0;
 }
 
