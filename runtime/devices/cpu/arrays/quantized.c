@@ -10,15 +10,7 @@
 #include "vector.h"
 #include "words.h"
 
-/* The numbers of a shard that belong to parameter k of the group. */
-static WorkRange part_of_shard(const Launch *l, const PlanGroup *g, uint32_t k) {
-    const PlanGroupParam *at = &l->call->rank->plan->group_params[g->first_param + k];
-    int64_t start = rank_start(l->call->rank, g);
-    int64_t from = at[0].offset - start, to = k + 1 < g->n_param ? at[1].offset - start : g->shard;
-    return (WorkRange){MIN(MAX(from, 0), g->shard), MIN(MAX(to, 0), g->shard)};
-}
-
-/* This thread's share of it. */
+/* This thread's share of the numbers of a shard that belong to parameter k of the group. */
 static WorkRange my_part(const Launch *l, const PlanGroup *g, uint32_t k) {
     WorkRange part = part_of_shard(l, g, k), mine = my_range(part.to - part.from, 64);
     return (WorkRange){part.from + mine.from, part.from + mine.to};

@@ -187,6 +187,13 @@ static inline WorkRange part_of(int64_t n, int64_t unit, int64_t index, int64_t 
 static inline WorkRange my_range(int64_t n, int64_t unit) {
     return part_of(n, unit, omp_get_thread_num(), omp_get_num_threads());
 }
+/* The elements of a rank's shard that belong to parameter k of the group: up to the next one's. */
+static inline WorkRange part_of_shard(const Launch *l, const PlanGroup *g, int64_t k) {
+    const PlanGroupParam *at = &l->call->rank->plan->group_params[g->first_param + k];
+    int64_t start = rank_start(l->call->rank, g);
+    int64_t from = at[0].offset - start, to = k + 1 < g->n_param ? at[1].offset - start : g->shard;
+    return (WorkRange){MIN(MAX(from, 0), g->shard), MIN(MAX(to, 0), g->shard)};
+}
 /* A loop over this thread's part of the numbers below n. */
 #define EACH_OWN(i, n)                                                                             \
     for (int64_t i = my_range(n, 1).from, i##_end = my_range(n, 1).to; i < i##_end; i++)

@@ -111,21 +111,17 @@ static void keep_values(const Launch *l, const UpdateCall *u) {
     if (u->copy.at) copy_numbers(u, 0, u->to[0].n);
 }
 
-/* This thread's part of a flat group: between parameters' starts, each at its own rate. */
+/* This thread's part of a flat group: each parameter at its own rate. */
 static void update_group(const Launch *l, const PlanGroup *group, const UpdateCall *u,
                          Segment segment, WorkRange mine) {
     const Plan *plan = l->call->rank->plan;
-    int64_t start = rank_start(l->call->rank, group);
-    const PlanGroupParam *params = plan->group_params + group->first_param;
-    int64_t at = mine.from;
-    for (uint32_t k = 0; k < group->n_param && at < mine.to; k++) {
-        int64_t end = k + 1 < group->n_param ? params[k + 1].offset - start : mine.to;
-        end = MIN(end, mine.to);
-        if (end <= at) continue;
-        const PlanParam *param = &plan->params[params[k].param];
-        update_block(u, segment, plan_lr_factor(param),
-                     plan_decay(param, l->call->attr->weight_decay), at, end);
-        at = end;
+    for (uint32_t k = 0; k < group->n_param; k++) {
+        const PlanParam *param = &plan->params[plan->group_params[group->first_param + k].param];
+        WorkRange part = part_of_shard(l, group, k);
+        int64_t from = MAX(part.from, mine.from), to = MIN(part.to, mine.to);
+        if (from < to)
+            update_block(u, segment, plan_lr_factor(param),
+                         plan_decay(param, l->call->attr->weight_decay), from, to);
     }
 }
 
