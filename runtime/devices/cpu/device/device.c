@@ -120,19 +120,14 @@ static int choose_isa(const IsaLevel **out, char *error) {
 
 static int choose_product(bool *use_onednn, char *error) {
     const char *wanted = getenv("FSDP_CPU_MATMUL");
-    *use_onednn = have_onednn() && onednn_ignores_cuts();
-    if (!wanted) return 0;
-    if (strcmp(wanted, "plain") == 0) {
-        *use_onednn = false;
-        return 0;
-    }
-    if (strcmp(wanted, "onednn") != 0)
+    bool plain = wanted && !strcmp(wanted, "plain"), library = wanted && !strcmp(wanted, "onednn");
+    if (wanted && !plain && !library)
         return fail(error, EXIT_ENVIRONMENT,
                     "FSDP_CPU_MATMUL=%s: choose plain or onednn, or leave it unset", wanted);
-    if (!have_onednn())
+    if (library && !have_onednn())
         return fail(error, EXIT_ENVIRONMENT,
                     "FSDP_CPU_MATMUL=onednn: this build has no oneDNN; run setup.sh and ninja");
-    *use_onednn = true;
+    *use_onednn = library || (!plain && have_onednn() && onednn_ignores_cuts());
     return 0;
 }
 
@@ -159,7 +154,6 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     if (code) return code;
     DeviceContext *c = calloc(1, sizeof *c);
     if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cpu device");
-    c->rank = options->rank;
     c->threads = MIN(MAX(options->rank.threads, 1), (int)DEVICE_THREADS);
     c->isa = isa->table;
     c->attention = isa->attention;
@@ -191,7 +185,7 @@ static int cpu_run_concurrently(DeviceContext *c, bool on, char *error) {
         if (s == STREAM_COMPUTE || c->stream[s]) continue;
         DeviceContext *own = c->stream[s] = malloc(sizeof *own);
         if (!own) return fail(error, EXIT_ENVIRONMENT, "out of memory for the plan's streams");
-        *own = (DeviceContext){.rank = c->rank, .threads = 1, .isa = c->isa};
+        *own = (DeviceContext){.threads = 1, .isa = c->isa};
     }
     return 0;
 }

@@ -26,7 +26,6 @@ typedef void Bf16Attention(const DeviceContext *cpu, const Attention *a);
 
 /* What a rank's kernels have besides the call: made at open, never grown. */
 struct DeviceContext {
-    RankInfo rank;
     int threads;
     bool use_onednn;          /* FSDP_CPU_MATMUL, and whether this build has it */
     bool rehearsing;          /* kernels of products make what they need, and compute nothing */
