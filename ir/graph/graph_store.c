@@ -37,6 +37,16 @@ static void *grow_table(Graph *g, Arena **home, const void *at, uint32_t n, uint
     return rows;
 }
 
+/* Empty tables, with room for more than that many ops and values. */
+static void begin_tables(Graph *g, uint32_t ops, uint32_t values) {
+    GraphStore *s = store_of(g);
+    g->ops.n = g->values.n = 0;
+    g->ops.capacity = ops + 1;
+    g->values.capacity = values + 1;
+    g->ops.at = grow_table(g, &s->ops, NULL, 0, g->ops.capacity, sizeof *g->ops.at);
+    g->values.at = grow_table(g, &s->values, NULL, 0, g->values.capacity, sizeof *g->values.at);
+}
+
 static uint32_t twice_capacity(uint32_t capacity) {
     CHECK(capacity <= UINT32_MAX / 2);
     return MAX(2 * capacity, 64u);
@@ -65,60 +75,48 @@ ValueId graph_add_value(Graph *g, const Value *v) {
 
 /* ---- numbering anew ---- */
 
-typedef struct NewNumbers {
-    uint32_t *op, *value; /* by old number */
-    uint32_t ops, values, lists;
-} NewNumbers;
-
-static NewNumbers number_all(const Graph *g, Arena *scratch) {
-    NewNumbers n = {.op = arena_array(scratch, uint32_t, g->ops.n + 1),
-                    .value = arena_array(scratch, uint32_t, g->values.n + 1)};
+GraphNumbers graph_numbers(const Graph *g, Arena *a) {
+    GraphNumbers n = {.op = arena_none(a, uint32_t, g->ops.n),
+                      .value = arena_none(a, uint32_t, g->values.n)};
     for (uint32_t i = 0; i < g->programs.n; i++)
         for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++) {
             OpId id = g->programs.at[i].ops.at[k];
-            const Op *op = &g->ops.at[id];
             n.op[id] = n.ops++;
-            n.lists += op->n_in + op->n_edge;
-            for (uint32_t j = 0; j < op->n_out; j++) n.value[op->out + j] = n.values++;
+            for (uint32_t j = 0; j < g->ops.at[id].n_out; j++)
+                n.value[g->ops.at[id].out + j] = n.values++;
         }
     return n;
 }
 
-static uint32_t *renumber(const uint32_t *numbers, const uint32_t *old, uint32_t n, uint32_t **at) {
-    uint32_t *list = *at;
+static uint32_t *renumber(Arena *a, const uint32_t *numbers, const uint32_t *old, uint32_t n) {
+    uint32_t *list = n ? arena_array(a, uint32_t, n) : NULL;
     for (uint32_t i = 0; i < n; i++) list[i] = numbers[old[i]];
-    *at += n;
     return list;
 }
 
-static void copy_op(Graph *to, const Graph *from, const NewNumbers *n, OpId id, uint32_t **list) {
+static void copy_op(Graph *to, const Graph *from, const GraphNumbers *n, OpId id, Arena *lists) {
     Op op = from->ops.at[id];
     for (uint32_t j = 0; j < op.n_out; j++) {
         Value v = from->values.at[op.out + j];
         v.def = n->op[id];
         to->values.at[to->values.n++] = v;
     }
-    op.in = renumber(n->value, op.in, op.n_in, list);
-    op.edge = op.n_edge ? renumber(n->op, op.edge, op.n_edge, list) : NULL;
+    op.in = renumber(lists, n->value, op.in, op.n_in);
+    op.edge = renumber(lists, n->op, op.edge, op.n_edge);
     if (op.n_out) op.out = n->value[op.out];
     to->ops.at[to->ops.n++] = op;
 }
 
 static void drop_unused(Graph *g) {
     Arena *scratch = arena_new(), *lists = arena_child(g->arena);
-    NewNumbers n = number_all(g, scratch);
+    GraphNumbers n = graph_numbers(g, scratch);
     GraphStore *s = store_of(g);
     Graph old = *g;
-    g->ops.n = g->values.n = 0;
-    g->ops.capacity = n.ops + n.ops / 4 + 1;
-    g->values.capacity = n.values + n.values / 4 + 1;
-    g->ops.at = grow_table(g, &s->ops, NULL, 0, g->ops.capacity, sizeof *g->ops.at);
-    g->values.at = grow_table(g, &s->values, NULL, 0, g->values.capacity, sizeof *g->values.at);
-    uint32_t *list = arena_array(lists, uint32_t, n.lists + 1);
+    begin_tables(g, n.ops + n.ops / 4, n.values + n.values / 4);
     for (uint32_t i = 0; i < g->programs.n; i++) {
         Program *p = &g->programs.at[i];
         for (uint32_t k = 0; k < p->ops.n; k++) {
-            copy_op(g, &old, &n, p->ops.at[k], &list);
+            copy_op(g, &old, &n, p->ops.at[k], lists);
             p->ops.at[k] = g->ops.n - 1;
         }
     }
@@ -141,12 +139,7 @@ uint32_t graph_number_rows(Graph *g, const Program *p) {
 
 /* Ops and values with their numbers; operands too, since passes write there. */
 static void copy_ops(Graph *g, const Graph *from) {
-    GraphStore *s = store_of(g);
-    g->ops.n = g->values.n = 0;
-    g->ops.capacity = 2 * from->ops.n + 1; /* passes add as many, if not more */
-    g->values.capacity = 2 * from->values.n + 1;
-    g->ops.at = grow_table(g, &s->ops, NULL, 0, g->ops.capacity, sizeof *g->ops.at);
-    g->values.at = grow_table(g, &s->values, NULL, 0, g->values.capacity, sizeof *g->values.at);
+    begin_tables(g, 2 * from->ops.n, 2 * from->values.n); /* passes add as many, if not more */
     for (uint32_t i = 0; i < from->values.n; i++) graph_add_value(g, &from->values.at[i]);
     for (uint32_t i = 0; i < from->ops.n; i++) {
         Op op = from->ops.at[i];

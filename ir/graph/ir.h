@@ -58,11 +58,13 @@ typedef struct Op {
     OpId *edge;      /* earlier ops of the same program, ascending */
 } Op;
 
+typedef VEC(OpId) OpList;
+
 typedef struct Program {
     ProgramKind kind;
     StagePart part; /* from pass divide on: what of it these ops are, */
     int32_t stage;  /* and whose; of an update: the first stage of the ranks that do it */
-    VEC(OpId) ops;
+    OpList ops;
     uint64_t peak;  /* level sched: bytes of the arena that this program touches, persistent ones
                        included, workspaces not */
     uint64_t *live; /* level sched: by position, bytes of the device that are live while the op
@@ -385,6 +387,18 @@ ValueId graph_add_value(Graph *g, const Value *v);
 /* Between passes: gives back scratch and what the tables have grown out of and, where many ops are
  * in use no more, drops those and numbers ops and values anew, in the order of the programs. */
 void graph_settle(Graph *g);
+/* What ops and values are called in text, by row: they are counted in the order of the programs;
+ * NO_OP, NO_VALUE: no program has them. */
+typedef struct GraphNumbers {
+    uint32_t *op, *value, ops, values;
+} GraphNumbers;
+GraphNumbers graph_numbers(const Graph *g, Arena *a);
+/* The program's list, which becomes empty, so that a pass can write it anew. */
+static inline OpList program_take(Program *p) {
+    OpList old = p->ops;
+    p->ops = (OpList){0};
+    return old;
+}
 /* Numbers the ops of a program, and their results, from 0 in the fields `row`, for tables that are
  * about this program alone. The result is how many values there are. */
 uint32_t graph_number_rows(Graph *g, const Program *p);

@@ -40,20 +40,6 @@ static void number_files(GraphPrinter *p) {
         if (p->file[i]) p->file[i] = next++;
 }
 
-static void number_ops(GraphPrinter *p) {
-    const Graph *g = p->g;
-    p->value = arena_none(p->arena, uint32_t, g->values.n);
-    p->op = arena_none(p->arena, uint32_t, g->ops.n);
-    uint32_t ops = 0, values = 0;
-    for (uint32_t i = 0; i < g->programs.n; i++)
-        for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++) {
-            OpId id = g->programs.at[i].ops.at[k];
-            p->op[id] = ops++;
-            for (uint32_t j = 0; j < g->ops.at[id].n_out; j++)
-                p->value[g->ops.at[id].out + j] = values++;
-        }
-}
-
 /* ---- header ---- */
 
 static void print_files(GraphPrinter *p) {
@@ -130,12 +116,12 @@ static void put_number(GraphPrinter *p, char mark, const uint32_t *numbers, uint
 
 static void put_value(GraphPrinter *p, const char *lead, ValueId v) {
     put_text(p, lead);
-    put_number(p, '%', p->value, p->g->values.n, v);
+    put_number(p, '%', p->numbers.value, p->g->values.n, v);
 }
 
 static void put_op(GraphPrinter *p, const char *lead, OpId id) {
     put_text(p, lead);
-    put_number(p, '#', p->op, p->g->ops.n, id);
+    put_number(p, '#', p->numbers.op, p->g->ops.n, id);
 }
 
 static void put_axes_after(GraphPrinter *p, const char *mark, AxisSet set) {
@@ -215,7 +201,7 @@ static void print_program(GraphPrinter *p, const Program *program) {
 void graph_print(const Graph *g, Buf *out) {
     GraphPrinter p = {.g = g, .out = out, .arena = arena_new()};
     number_files(&p);
-    number_ops(&p);
+    p.numbers = graph_numbers(g, p.arena);
     buf_printf(out, "graph %s\n", level_name(g->level));
     print_files(&p);
     print_policy(&p);

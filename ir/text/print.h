@@ -8,9 +8,8 @@
 typedef struct GraphPrinter {
     const Graph *g;
     Buf *out;
-    Arena *arena;    /* for the three maps */
-    uint32_t *value; /* number of each value, NO_VALUE when no program defines it */
-    uint32_t *op;
+    Arena *arena; /* for numbers */
+    GraphNumbers numbers;
     uint32_t *file; /* number of each source file, 0 when no span names it */
 } GraphPrinter;
 

@@ -442,20 +442,18 @@ static void read_as_before(PlacePass *p, const OldOp *op, OpId id) {
 
 static void place_program(PlacePass *p, uint32_t program) {
     Graph *g = p->g;
-    uint32_t n = g->programs.at[program].ops.n;
     p->again = find_repeated(g, program);
-    const OpId *old = g->programs.at[program].ops.at;
-    memset(&g->programs.at[program].ops, 0, sizeof g->programs.at[program].ops);
+    const OpList old = program_take(&g->programs.at[program]);
     p->b = (Builder){.g = g, .program = program};
-    for (uint32_t k = 0; k < n; k++) {
-        Op op = g->ops.at[old[k]]; /* a copy: the table grows */
+    for (uint32_t k = 0; k < old.n; k++) {
+        Op op = g->ops.at[old.at[k]]; /* a copy: the table grows */
         Type few[FEW_TYPES], *types = arena_copy(g->scratch, op_types(g, &op, few),
                                                  (op.n_in + op.n_out) * sizeof *types);
         ValueId *out = arena_array(g->scratch, ValueId, op.n_out + 1);
         for (uint32_t j = 0; j < op.n_out; j++) out[j] = op.out + j;
         OldOp mine = {op.kind, op.attr, op.recomputed, op.n_in, op.n_out, op.in, out, types};
         builder_like(&p->b, &op);
-        read_as_before(p, &mine, old[k]);
+        read_as_before(p, &mine, old.at[k]);
     }
 }
 

@@ -221,17 +221,13 @@ static void shard_program(Shard *s, uint32_t program) {
     Graph *g = s->g;
     s->b.program = program;
     for (uint32_t k = 0; k < g->groups.n; k++) s->waiting[k] = g->groups.at[k].params.n;
-    Program *p = &g->programs.at[program];
-    uint32_t n = p->ops.n;
-    const OpId *old = p->ops.at;
-    p->ops.at = NULL;
-    p->ops.n = p->ops.capacity = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        Op op = g->ops.at[old[i]];
+    const OpList old = program_take(&g->programs.at[program]);
+    for (uint32_t i = 0; i < old.n; i++) {
+        Op op = g->ops.at[old.at[i]];
         if (op.kind == OP_set_grad)
             see_gradient(s, op);
         else
-            vec_push(g->arena, &g->programs.at[program].ops, old[i]);
+            vec_push(g->arena, &g->programs.at[program].ops, old.at[i]);
     }
 }
 

@@ -310,17 +310,13 @@ static void write_program(Recompute *r) {
     find_spots(r);
     uint32_t *next = arena_array(g->scratch, uint32_t, length(r) + 1);
     const uint32_t *first = chain_spots(r, next);
-    Program *p = &g->programs.at[r->program];
-    const OpId *old = p->ops.at;
-    uint32_t n = p->ops.n;
-    p->ops.at = NULL;
-    p->ops.n = p->ops.capacity = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = first[i]; k; k = next[k - 1]) repeat_op(r, old[k - 1]);
-        Op *op = &g->ops.at[old[i]];
+    const OpList old = program_take(&g->programs.at[r->program]);
+    for (uint32_t i = 0; i < old.n; i++) {
+        for (uint32_t k = first[i]; k; k = next[k - 1]) repeat_op(r, old.at[k - 1]);
+        Op *op = &g->ops.at[old.at[i]];
         if (op->phase != PHASE_FORWARD)
             for (uint32_t k = 0; k < op->n_in; k++) op->in[k] = r->became[op->in[k]];
-        vec_push(g->arena, &g->programs.at[r->program].ops, old[i]);
+        vec_push(g->arena, &g->programs.at[r->program].ops, old.at[i]);
     }
 }
 
