@@ -14,7 +14,6 @@
 #include "elaborate.h"
 #include "settings.h"
 #include "signature.h"
-#include "statement.h"
 #include "weights.h"
 
 static void set_result(Elaboration *e, const char *state, ValueId value, Span at) {
@@ -346,7 +345,7 @@ bool frontend_elaborate(Frontend *f) {
     right &= tables && elaborate_settings(&e) && f->exit_code == EXIT_DONE;
     arena_free(m->arena);
     m->arena = f->arena;
-    if (right) f->statement = statement_of(f->graph);
+    if (right) f->statement = graph_fork(f->graph, f->arena, f->diags);
     if (right) model_lint(m); /* errors come first */
     f->exit_code = right ? EXIT_DONE : diag_exit_code(m->ds);
     return right;

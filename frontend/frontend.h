@@ -15,8 +15,8 @@
 typedef struct Frontend {
     DiagSet *diags;
     Arena *arena;
-    Graph *graph;                      /* after frontend_elaborate */
-    const struct Statement *statement; /* a copy that no pass changes */
+    Graph *graph;           /* after frontend_elaborate */
+    const Graph *statement; /* a copy that no pass changes: what the plan has to compute */
     RunSettings settings;
     int exit_code;
     bool readable;       /* declarations and requirements are right, so modules can be elaborated */

@@ -14,7 +14,6 @@
 
 #include "elaborate.h"
 #include "settings.h"
-#include "statement.h"
 
 typedef struct ModelShape {
     struct ModelShape *next;
@@ -105,7 +104,7 @@ static void take_shape(Frontend *f, const Frontend *shape) {
     take_settings(&f->settings, &shape->settings);
     Elaboration e = {
         .model = f->model, .settings = &f->settings, .kept = f->arena, .graph = f->graph};
-    if (elaborate_settings(&e)) f->statement = statement_of(f->graph);
+    if (elaborate_settings(&e)) f->statement = graph_fork(f->graph, f->arena, f->diags);
 }
 
 /* The options of base, but those that a variant has of its own. */

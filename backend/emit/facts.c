@@ -3,12 +3,11 @@
  */
 #include "emit.h"
 #include "residency.h"
-#include "statement.h"
 #include "text.h"
 
 typedef struct Facts {
     const Frontend *f;
-    const Statement *s;
+    const Graph *s;
     FactSink *sink;
 } Facts;
 
@@ -127,8 +126,10 @@ static void source(const Facts *out, const char *name, const DataSource *s) {
 }
 
 /* A loss, metric or prediction of the model. */
-static void metric(const Facts *out, const StatementNode *n) {
-    if (n->kind == OP_set_state) fact_whole(facts_named(out, n->state), n->role);
+static void metric(const Facts *out, const Op *op) {
+    if (op->kind != OP_set_state) return;
+    const State *s = &out->s->states.at[op->attr->index];
+    fact_whole(facts_named(out, s->name), s->role);
 }
 
 void facts_of_model(const Frontend *f, FactSink *sink) {
@@ -146,5 +147,7 @@ void facts_of_model(const Frontend *f, FactSink *sink) {
     }
     source(&out, "train", &f->settings.train);
     source(&out, "val", &f->settings.val);
-    for (uint32_t i = 0; i < out.s->nodes.n; i++) metric(&out, &out.s->nodes.at[i]);
+    for (uint32_t i = 0; i < out.s->programs.n; i++)
+        for (uint32_t k = 0; k < out.s->programs.at[i].ops.n; k++)
+            metric(&out, &out.s->ops.at[out.s->programs.at[i].ops.at[k]]);
 }

@@ -11,7 +11,6 @@
 #include "pipeline.h"
 #include "plan_work.h"
 #include "residency.h"
-#include "statement.h"
 
 enum {
 #define SECTION(field, type, name) S_##field,
@@ -328,16 +327,31 @@ static uint32_t state_row(const Graph *g, const char *name) {
     BUG("state %s of the model is gone", name);
 }
 
-/* In the order of attrs.def, then the sizes. */
-static void emit_words(Emit *e, const StatementNode *n) {
-    Attrs a = n->attr;
-    if (n->state) a.index = state_row(e->g, n->state);
+/* In the order of attrs.def, then the sizes of the first result. */
+static void emit_words(Emit *e, const Op *op, const Type *type) {
+    Attrs a = *op->attr;
+    if (op_info[op->kind].rows == ROWS_STATES)
+        a.index = state_row(e->g, e->f->statement->states.at[a.index].name);
     uint64_t word[ATTR_COUNT + MAX_RANK], n_word = 0;
     for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
-        if (op_info[n->kind].attrs >> bit & 1)
+        if (op_info[op->kind].attrs >> bit & 1)
             memcpy(&word[n_word++], (const char *)&a + bit * sizeof *word, sizeof *word);
-    for (int i = 0; i < n->type.rank; i++) word[n_word++] = (uint64_t)n->type.dim[i];
+    for (int i = 0; i < type->rank; i++) word[n_word++] = (uint64_t)type->dim[i];
     put_row(e, S_node_words, word, n_word * sizeof *word);
+}
+
+/* Values are numbered in the order of the nodes. */
+static void emit_node(Emit *e, const Op *op, const uint32_t *number, uint32_t first_out) {
+    const Graph *s = e->f->statement;
+    const Type type = op->n_out ? s->values.at[op->out].type : (Type){0};
+    uint32_t first = ROWS(e, node_words), first_in = ROWS(e, node_operands);
+    emit_words(e, op, &type);
+    for (uint32_t k = 0; k < op->n_in; k++)
+        put_row(e, S_node_operands, &number[op->in[k]], sizeof *number);
+    PUT(e, nodes, .op = (uint16_t)op->kind, .rank = type.rank, .first_in = first_in,
+        .n_in = op->n_in, .first_out = first_out, .n_out = op->n_out, .first_word = first,
+        .n_word = ROWS(e, node_words) - first, .path = string(e, op->path), .file = op->span.file,
+        .line = op->span.file ? op->span.line : 0);
 }
 
 typedef struct PlanFacts {
@@ -352,22 +366,21 @@ static void put_fact(FactSink *sink, FactKind kind, uint64_t value, const char *
 }
 
 static void emit_statement(Emit *e) {
-    const Statement *s = e->f->statement;
+    const Graph *s = e->f->statement;
     PlanFacts facts = {{.put = put_fact}, e};
+    GraphNumbers numbers = graph_numbers(s, e->g->arena);
+    uint32_t values = 0;
     facts_of_model(e->f, &facts.sink);
-    for (uint32_t i = 0; i < s->programs.n; i++)
-        PUT(e, model_programs, .kind = (uint32_t)s->programs.at[i].kind,
-            .first_node = s->programs.at[i].first, .n_node = s->programs.at[i].n);
-    for (uint32_t i = 0; i < s->nodes.n; i++) {
-        const StatementNode *n = &s->nodes.at[i];
-        uint32_t first = ROWS(e, node_words);
-        emit_words(e, n);
-        PUT(e, nodes, .op = (uint16_t)n->kind, .rank = n->type.rank, .first_in = n->first_in,
-            .n_in = n->n_in, .first_out = n->first_out, .n_out = n->n_out, .first_word = first,
-            .n_word = ROWS(e, node_words) - first, .path = string(e, n->path), .file = n->span.file,
-            .line = n->span.file ? n->span.line : 0);
+    for (uint32_t i = 0; i < s->programs.n; i++) {
+        const Program *p = &s->programs.at[i];
+        PUT(e, model_programs, .kind = (uint32_t)p->kind, .first_node = ROWS(e, nodes),
+            .n_node = p->ops.n);
+        for (uint32_t k = 0; k < p->ops.n; k++) {
+            const Op *op = &s->ops.at[p->ops.at[k]];
+            emit_node(e, op, numbers.value, values);
+            values += op->n_out;
+        }
     }
-    if (s->in.n) put_row(e, S_node_operands, s->in.at, s->in.n * sizeof *s->in.at);
 }
 
 /* Appends a call, if there is such a program; adds up what the role sends. */
