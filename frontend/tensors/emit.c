@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "infer.h"
 #include "operations.h"
-#include "signature.h"
 
 ExprValue tensor_of(Elaboration *e, ValueId id, Span at) {
     const Value *v = &e->graph->values.at[id];

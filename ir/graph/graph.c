@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "infer.h"
 #include "ir.h"
 
 static Policy policy_default(void) {

@@ -12,7 +12,7 @@
 #define FSDPC_IR_H
 
 #include "diag.h"
-#include "formula.h"
+#include "infer.h"
 #include "op.h"
 #include "optimizers.h"
 #include "placements.h"
@@ -271,11 +271,6 @@ static inline uint32_t graph_stages(const Graph *g) {
 }
 static inline bool graph_has_stages(const Graph *g) { return graph_roles(g) > 1; }
 
-/* type.c; what the runtime needs of it is in op.h */
-Type type_of(int dtype, int rank, const int64_t *dim);
-void type_print(const Type *t, Buf *out); /* f32[2, 32, 64]; with a pitch bf16[2, 32, 257:264] */
-const char *type_text(Arena *a, const Type *t);
-
 /* How many of a unit's groups are split, and so gathered; those come before the ones that every
  * rank holds whole. */
 static inline uint32_t unit_split_groups(const Graph *g, int32_t unit) {
@@ -416,13 +411,11 @@ const char *level_name(OpLevel l);
 const char *state_role_name(StateRole r);
 
 /* shape.c: result types from operands. Returns NULL and fills out[], or a message (in the arena)
- * that says what does not fit. n_out in: capacity; out: number of results. g may be NULL for ops
- * that read no table. Ops whose maker states the type (op_info[].given) find it in out[0] and have
- * it checked. Operand types must be sound (type_sound); the results are. */
+ * that says what does not fit. n_out in: op_results_max (infer.h) or more; out: number of results.
+ * g may be NULL for ops that read no table. Ops whose maker states the type (op_info[].given) find
+ * it in out[0] and have it checked. Operand types must be sound (type_sound); the results are. */
 const char *op_infer(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in, const Type *in,
                      uint32_t *n_out, Type *out, Arena *arena);
-/* How many results the op has at most, with these operands: the capacity that op_infer needs. */
-uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *in);
 /* Whether these result types are what op_infer gives. Where `precision` may choose a dtype
  * (signature_dtype_is_free) any float dtype is right. NULL or a message. */
 const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,

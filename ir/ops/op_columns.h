@@ -18,7 +18,9 @@
  *   ROWS(table)       the table that attribute `index` refers to: PARAMS, STATES, FIELDS, FORMULAS
  *   EFFECT(effect)    see OpEffect; default PURE
  *   ROLE(role)        see OpRole; default FORWARD
- *   RULE(rule)        what the signature cannot express: function shape_<rule> of ir/graph for
+ *   TYPES(rule)       what the signature cannot express of operands and results: function
+ *                     types_<rule> of infer.c
+ *   RULE(rule)        the same where tables have a say: function shape_<rule> of ir/graph for
  *                     graphs, rule_<rule> of backend/plan/plan_types.c for plans
  *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
  *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
@@ -100,6 +102,9 @@
 #ifndef ROLE
 #define ROLE(role)
 #endif
+#ifndef TYPES
+#define TYPES(rule)
+#endif
 #ifndef RULE
 #define RULE(rule)
 #endif
@@ -159,14 +164,14 @@
     CUT("... each") LEVELS(L_ALL) ALIAS(MAY, OPERAND(0)) RUN_BY(DEVICE)
 #define BINARY_OP                                                                                  \
     SIGNATURE("a b -> y")                                                                          \
-    RULE(broadcast)                                                                                \
+    TYPES(broadcast)                                                                               \
     CUT_BY(broadcast) LEVELS(L_ALL) ALIAS(MAY, OPERAND(0) | OPERAND(1)) RUN_BY(DEVICE)
 #define BACKWARD_OP LEVELS(L_GRADED) ROLE(BACKWARD) GRAD("") RUN_BY(DEVICE)
 #define SLOPE_OP(x)                                                                                \
     SIGNATURE("dy[...] " x "[...] -> dx[...]")                                                     \
     CUT("... each") LINEAR("dy") BACKWARD_OP ALIAS(MAY, OPERAND(0) | OPERAND(1))
 #define BROADCAST_GRAD_OP(operands)                                                                \
-    SIGNATURE(operands " -> dx") RULE(broadcast) CUT_BY(broadcast) BACKWARD_OP
+    SIGNATURE(operands " -> dx") TYPES(broadcast) CUT_BY(broadcast) BACKWARD_OP
 #define UPDATE_OP                                                                                  \
     LEVELS(L_SHARD | L_PLANNED) ROLE(UPDATE) GRAD("") FLOPS(element) CLASS(UPDATE) RUN_BY(DEVICE)
 #define STEP_OP                                                                                    \
@@ -174,10 +179,10 @@
 #define ATTENTION_OP                                                                               \
     LEVELS(L_ALL)                                                                                  \
     ATTRS(A_causal | A_alpha | A_window | A_cap | A_documents)                                     \
-    RULE(attention)                                                                                \
+    TYPES(attention)                                                                               \
     FLOPS(attention) PRODUCTS(attention) WORKSPACE(none, attention) CLASS(ATTENTION) RUN_BY(DEVICE)
 #define ATTENTION_GRAD_OP                                                                          \
-    BACKWARD_OP ATTRS(A_causal | A_alpha | A_window | A_cap | A_documents) RULE(attention)         \
+    BACKWARD_OP ATTRS(A_causal | A_alpha | A_window | A_cap | A_documents) TYPES(attention)        \
         FLOPS(attention_grad) PRODUCTS(attention_grad) WORKSPACE(none, attention_grad)             \
             CLASS(ATTENTION)
 #else
@@ -193,6 +198,7 @@
 #undef ROWS
 #undef EFFECT
 #undef ROLE
+#undef TYPES
 #undef RULE
 #undef RESULTS
 #undef CARRIES

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "infer.h"
 #include "op.h"
-#include "type.h"
 #include "util.h"
 
 Type type_of(int dtype, int rank, const int64_t *dim) {
