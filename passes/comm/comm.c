@@ -68,12 +68,6 @@ static bool policy_is_possible(const Graph *g) {
 
 /* ---- states ---- */
 
-/* Weights change once a step: the largest ones that its first call finds are those of all calls. */
-static int32_t add_largest_state(Comm *c, uint32_t k) {
-    int64_t n = group_blocks(c->g, &c->g->groups.at[k]);
-    return group_add_state(c->g, STATE_LARGEST, "largest", k, type_of(DT_I32, 1, &n));
-}
-
 static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, Residence where) {
     Graph *g = c->g;
     int dtype = resident_dtype(resident_of(role), &g->groups.at[k]);
@@ -108,7 +102,9 @@ static void make_states(Comm *c) {
             c->gathered_state[k] = add_state(c, STATE_GATHERED, "gathered", k, gathered);
         bool several = g->policy.micro_batches > 1 || graph_has_stages(g);
         if (dtype_is_quantized(group.wire_dtype) && several)
-            c->largest_state[k] = add_largest_state(c, k);
+            /* Weights change once a step: those that its first call finds are those of all. */
+            c->largest_state[k] = group_add_state(g, STATE_LARGEST, "largest", k,
+                                                  group_state_type(g, STATE_LARGEST, k));
     }
 }
 

@@ -12,12 +12,17 @@
  * neither moments nor an update.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "parts.h"
 #include "passes.h"
 #include "residency.h"
 #include "signature.h"
 #include "units.h"
+
+typedef struct UpdateOps {
+    VEC(OpId) at;
+} UpdateOps;
 
 typedef struct Update {
     Graph *g;
@@ -28,6 +33,7 @@ typedef struct Update {
     /* by group: its weights, once they are read, and their state */
     ValueId *weights;
     int32_t *weights_state;
+    UpdateOps *ops; /* by group: those of its update so far */
 } Update;
 
 /* A fused op makes the losses of its parts; ranks may have added up their terms. */
@@ -59,15 +65,11 @@ static void find_inputs(Update *u, const Program *p) {
     }
 }
 
-static void build_at(Update *u, uint32_t group) {
-    builder_at_unit(&u->b, u->g->groups.at[group].unit, PHASE_UPDATE);
-}
-
 static ValueId total_norm(Update *u) {
     ValueId norm = NO_VALUE;
     for (uint32_t k = 0; k < u->g->groups.n; k++) {
         if (u->gradient[k] == NO_VALUE || group_is_copy(u->g, &u->g->groups.at[k])) continue;
-        build_at(u, k);
+        builder_at_unit(&u->b, u->g->groups.at[k].unit, PHASE_UPDATE);
         Attrs a = {.group = k, .clip_norm = u->g->policy.clip_norm};
         ValueId one = emit_value(&u->b, OP_grad_norm, &a, 1, &u->gradient[k], NULL);
         ValueId both[2] = {norm, one};
@@ -112,36 +114,49 @@ static Attrs update_attrs(const Graph *g, uint32_t group) {
                    .decoupled = optimizer_info[p->optimizer].decoupled};
 }
 
-static ValueId weights_of(Update *u, uint32_t k) {
+/* ---- the ops of an update, by the names of their operands */
+
+/* What an operand's name says: a result of the group's ops so far, or what all updates read. */
+static ValueId value_of(Update *u, uint32_t k, const char *name) {
+    for (uint32_t i = u->ops[k].at.n; i-- > 0;) {
+        const Op *op = &u->g->ops.at[u->ops[k].at.at[i]];
+        int j = signature_find_result(op_signature(op->kind), name);
+        if (j >= 0) return op->out + (uint32_t)j;
+    }
+    if (!strcmp(name, "g")) return u->gradient[k];
+    if (!strcmp(name, "scale")) return u->scale;
+    if (!strcmp(name, "step")) return u->step;
+    CHECK(!strcmp(name, "p"));
     if (u->weights[k] == NO_VALUE) u->weights[k] = emit_state(&u->b, u->weights_state[k]);
     return u->weights[k];
 }
 
-/* ---- element by element: the weights, then the moments that the op keeps, named as its operands
- * are */
-
-static void emit_update(Update *u, uint32_t k) {
+/* The first operands are states that the op keeps, named as they are. */
+static void emit_op(Update *u, uint32_t k, OpKind kind) {
     Graph *g = u->g;
-    OpKind kind = update_op(&g->policy, false);
     const Signature *s = op_signature(kind);
-    uint32_t kept = signature_updated(s), n = 0;
-    int32_t state[MOST_KEPT] = {u->weights_state[k]};
-    ValueId in[MOST_KEPT + 3];
-    build_at(u, k);
-    in[n++] = weights_of(u, k);
-    for (uint32_t j = 1; j < kept; j++) {
-        StateRole role = (StateRole)op_info[kind].keeps[j];
-        state[j] = group_add_state(g, role, s->in[j].name, k, group_shard_type(g, role, k));
-        in[n++] = emit_state(&u->b, state[j]);
+    uint32_t kept = signature_updated(s);
+    int32_t state[MOST_KEPT];
+    ValueId in[MOST_SLOTS];
+    builder_at_unit(&u->b, g->groups.at[k].unit, PHASE_UPDATE);
+    for (uint32_t j = 0; j < s->n_in; j++) {
+        StateRole role = j < kept ? (StateRole)op_info[kind].keeps[j] : STATE_PARAM;
+        if (role == STATE_PARAM) {
+            state[j] = u->weights_state[k];
+            in[j] = value_of(u, k, s->in[j].name);
+            continue;
+        }
+        const char *name = role == STATE_FACTORS ? state_role_name(role) : s->in[j].name;
+        state[j] = group_add_state(g, role, name, k, group_state_type(g, role, k));
+        in[j] = emit_state(&u->b, state[j]);
     }
-    in[n++] = u->gradient[k];
-    in[n++] = u->scale;
-    in[n++] = u->step;
     Attrs a = update_attrs(g, k);
-    OpId update = op_emit(&u->b, kind, &a, n, in, NULL);
-    ValueId out = g->ops.at[update].out;
-    for (uint32_t j = 0; j < kept; j++) emit_set_state(&u->b, state[j], out + j);
+    OpId id = op_emit(&u->b, kind, &a, s->n_in, in, NULL);
+    for (uint32_t j = 0; j < kept; j++) emit_set_state(&u->b, state[j], g->ops.at[id].out + j);
+    vec_push(g->scratch, &u->ops[k].at, id);
 }
+
+/* ---- element by element */
 
 /* A shard of fewer elements is updated in less than a millisecond, whatever its place. */
 enum { LONG_UPDATE = 1 << 20 };
@@ -165,97 +180,35 @@ static void emit_all_updates(Update *u) {
     for (uint32_t k = 0; k < g->groups.n; k++)
         if (u->gradient[k] != NO_VALUE && !g->groups.at[k].matrices) order[n++] = k;
     qsort_r(order, n, sizeof *order, longest_first, g->groups.at);
-    for (uint32_t i = 0; i < n; i++) emit_update(u, order[i]);
+    OpKind kind = update_op(&g->policy, false);
+    for (uint32_t i = 0; i < n; i++) emit_op(u, order[i], kind);
 }
 
-/* ---- Adafactor */
+/* ---- Adafactor: all groups' sums come first and all their sizes next, so that each are one
+ * collective (comm) */
 
-typedef struct FactoredMoment { /* of one group; sizes: for the rms of its update */
-    int32_t state;
-    ValueId sums, means, sizes;
-} FactoredMoment;
-
-static void emit_factored_sums(Update *u, uint32_t k, FactoredMoment *f) {
-    const Graph *g = u->g;
-    Attrs a = {.group = k, .clip_value = g->policy.clip_value};
-    int64_t words = group_total(g, &g->groups.at[k], factor_words);
-    Type t = type_of(DT_I64, 1, &words);
-    ValueId in[3] = {weights_of(u, k), u->gradient[k], u->scale};
-    f->sums = emit_value(&u->b, OP_factored_sums, &a, 3, in, &t);
-}
-
-static void emit_factored_sizes(Update *u, uint32_t k, FactoredMoment *f) {
-    Graph *g = u->g;
-    Attrs a = {.group = k};
-    int64_t numbers = group_total(g, &g->groups.at[k], factor_numbers);
-    int64_t words = (int64_t)g->groups.at[k].params.n * EXACT_WORDS;
-    Type t = type_of(DT_I64, 1, &words), factors = type_of(DT_F32, 1, &numbers);
-    f->state = group_add_state(g, STATE_FACTORS, "factors", k, factors);
-    ValueId in[4] = {emit_state(&u->b, f->state), f->sums, u->scale, u->step};
-    f->means = emit_value(&u->b, OP_factored_means, &a, 4, in, NULL);
-    emit_set_state(&u->b, f->state, f->means);
-    a.clip_value = g->policy.clip_value;
-    a.eps = g->policy.eps;
-    ValueId of[3] = {f->means, u->gradient[k], u->scale};
-    f->sizes = emit_value(&u->b, OP_factored_rms, &a, 3, of, &t);
-}
-
-static void emit_adafactor(Update *u, uint32_t k, FactoredMoment *f) {
-    Attrs a = update_attrs(u->g, k);
-    ValueId in[7] = {weights_of(u, k), u->gradient[k], u->scale, u->step,
-                     f->means,         f->sums,        f->sizes};
-    emit_set_state(&u->b, u->weights_state[k], emit_value(&u->b, OP_adafactor, &a, 7, in, NULL));
-}
-
-/* All groups' sums come first and all their sizes next, so that each are one collective (comm). */
 static void emit_all_factored(Update *u) {
-    static void (*const emitters[])(Update *, uint32_t, FactoredMoment *) = {
-        emit_factored_sums, emit_factored_sizes, emit_adafactor};
-    FactoredMoment *of = arena_array(u->g->scratch, FactoredMoment, u->g->groups.n);
-    for (size_t j = 0; j < ARRAY_LEN(emitters); j++)
+    static const OpKind rounds[][2] = {
+        {OP_factored_sums}, {OP_factored_means, OP_factored_rms}, {OP_adafactor}};
+    for (size_t r = 0; r < ARRAY_LEN(rounds); r++)
         for (uint32_t k = 0; k < u->g->groups.n; k++)
-            if (u->gradient[k] != NO_VALUE) {
-                build_at(u, k);
-                emitters[j](u, k, &of[k]);
-            }
+            for (int j = 0; j < 2 && rounds[r][j] && u->gradient[k] != NO_VALUE; j++)
+                emit_op(u, k, rounds[r][j]);
 }
 
-/* ---- Muon: first what is made orthogonal, then the update */
+/* ---- Muon: first what is made orthogonal, then the update. A group's momentum comes before the
+ * update of the group before it, so that the sum over ranks (comm) goes on beside that. */
 
-static void emit_muon_momentum(Update *u, uint32_t k, ValueId direction[]) {
-    Graph *g = u->g;
-    Attrs a = update_attrs(g, k);
-    build_at(u, k);
-    Type t = group_shard_type(g, STATE_MOMENT1, k);
-    int32_t state = group_add_state(g, STATE_MOMENT1, "m", k, t);
-    ValueId in[3] = {emit_state(&u->b, state), u->gradient[k], u->scale};
-    OpId momentum = op_emit(&u->b, OP_muon_momentum, &a, 3, in, NULL);
-    ValueId m = g->ops.at[momentum].out;
-    emit_set_state(&u->b, state, m);
-    direction[k] = m + 1;
-}
-
-static void emit_muon(Update *u, uint32_t k, const ValueId direction[]) {
-    Attrs a = update_attrs(u->g, k);
-    build_at(u, k);
-    ValueId in[4] = {weights_of(u, k), direction[k], u->scale, u->step};
-    OpId update = op_emit(&u->b, OP_muon, &a, 4, in, NULL);
-    emit_set_state(&u->b, u->weights_state[k], u->g->ops.at[update].out);
-}
-
-/* A group's momentum comes before the update of the group before it, so that the sum over ranks
- * (comm) goes on beside that. */
 static void emit_all_muon(Update *u) {
     const Graph *g = u->g;
-    ValueId *direction = arena_array(g->scratch, ValueId, g->groups.n);
-    int32_t before = NO_INDEX;
+    int64_t before = NO_INDEX;
     for (uint32_t k = 0; k < g->groups.n; k++) {
         if (u->gradient[k] == NO_VALUE || !g->groups.at[k].matrices) continue;
-        emit_muon_momentum(u, k, direction);
-        if (before != NO_INDEX) emit_muon(u, (uint32_t)before, direction);
-        before = (int32_t)k;
+        emit_op(u, k, OP_muon_momentum);
+        if (before != NO_INDEX) emit_op(u, (uint32_t)before, OP_muon);
+        before = k;
     }
-    if (before != NO_INDEX) emit_muon(u, (uint32_t)before, direction);
+    if (before != NO_INDEX) emit_op(u, (uint32_t)before, OP_muon);
 }
 
 /* By optimizer: column EMIT. */
@@ -296,7 +249,8 @@ bool pass_optimizer(Graph *g) {
                 .step = NO_VALUE,
                 .gradient = arena_none(a, ValueId, g->groups.n),
                 .weights = arena_none(a, ValueId, g->groups.n),
-                .weights_state = arena_array(a, int32_t, g->groups.n)};
+                .weights_state = arena_array(a, int32_t, g->groups.n),
+                .ops = arena_array(a, UpdateOps, g->groups.n)};
     u.b = (Builder){
         .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
     for (uint32_t i = 0; i < g->states.n; i++)

@@ -258,7 +258,7 @@ bool pass_shard(Graph *g) {
     s.gradient = arena_array(a, ValueId, g->params.n);
     make_groups(&s);
     for (uint32_t k = 0; k < g->groups.n; k++)
-        group_add_state(g, STATE_PARAM, "param", k, group_shard_type(g, STATE_PARAM, k));
+        group_add_state(g, STATE_PARAM, "param", k, group_state_type(g, STATE_PARAM, k));
     s.waiting = arena_array(a, uint32_t, g->groups.n);
     s.packed = arena_array(a, bool, g->values.n);
     for (uint32_t i = 0; i < g->programs.n; i++) shard_program(&s, i);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer.h"
 #include "residency.h"
 #include "units.h"
 
@@ -113,9 +114,11 @@ int32_t group_add_state(Graph *g, StateRole role, const char *word, uint32_t gro
     return graph_add_state(g, role, name, t, (int32_t)group);
 }
 
-Type group_shard_type(const Graph *g, StateRole role, uint32_t group) {
+Type group_state_type(const Graph *g, StateRole role, uint32_t group) {
     const Group *of = &g->groups.at[group];
-    return type_of(resident_dtype(resident_of(role), of), 1, &of->layout.shard);
+    if (role == STATE_FACTORS) return infer_vector(DT_F32, group_total(g, of, factor_numbers));
+    if (role == STATE_LARGEST) return infer_vector(DT_I32, group_blocks(g, of));
+    return infer_vector(resident_dtype(resident_of(role), of), of->layout.shard);
 }
 
 /* ---- classes ---- */

@@ -31,7 +31,7 @@ void builder_at_unit(Builder *b, int32_t unit, uint8_t phase);
  * ".1", ".2", .. */
 int32_t group_add_state(Graph *g, StateRole role, const char *word, uint32_t group, Type t);
 /* What a rank holds of the group in this role: a vector, in the role's dtype. */
-Type group_shard_type(const Graph *g, StateRole role, uint32_t group);
+Type group_state_type(const Graph *g, StateRole role, uint32_t group);
 /* By module, whether its class is in the list of key `key`, which stands at `at`. A class that no
  * module has is reported and sets *failed. */
 bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringList *classes,
