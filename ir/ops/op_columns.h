@@ -65,7 +65,8 @@
  *
  * What many ops have in common is one word in their rows: UNARY_OP computes with single elements,
  * BINARY_OP with pairs that broadcast as in NumPy; SLOPE_OP(x) is the gradient of a UNARY_OP, made
- * of dy and its operand or result, BROADCAST_GRAD_OP(operands) one of a BINARY_OP; BACKWARD_OP,
+ * of dy and its operand or result, BROADCAST_GRAD_OP(operands) one of a BINARY_OP. EXECUTED_OP is
+ * not launched and has no gradient, PLANNED_OP is launched and written by pass comm; BACKWARD_OP,
  * UPDATE_OP, STEP_OP, ATTENTION_OP and ATTENTION_GRAD_OP have the columns of such ops that need not
  * differ.
  */
@@ -172,6 +173,8 @@
     CUT("... each") LINEAR("dy") BACKWARD_OP ALIAS(MAY, OPERAND(0) | OPERAND(1))
 #define BROADCAST_GRAD_OP(operands)                                                                \
     SIGNATURE(operands " -> dx") TYPES(broadcast) CUT_BY(broadcast) BACKWARD_OP
+#define EXECUTED_OP GRAD("") FLOPS(zero) RUN_BY(EXECUTOR)
+#define PLANNED_OP LEVELS(L_PLANNED) GRAD("") RUN_BY(DEVICE)
 #define UPDATE_OP                                                                                  \
     LEVELS(L_SHARD | L_PLANNED) ROLE(UPDATE) GRAD("") FLOPS(element) CLASS(UPDATE) RUN_BY(DEVICE)
 #define STEP_OP                                                                                    \
@@ -222,6 +225,8 @@
 #undef BACKWARD_OP
 #undef SLOPE_OP
 #undef BROADCAST_GRAD_OP
+#undef EXECUTED_OP
+#undef PLANNED_OP
 #undef UPDATE_OP
 #undef STEP_OP
 #undef ATTENTION_OP
