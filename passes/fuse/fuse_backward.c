@@ -24,16 +24,10 @@ static void fuse_slope(Rewrite *r, uint32_t i) {
     if (r->readers[product->out] != 1) return;
     OpId place = rewrite_id(r, i), second = rewrite_id(r, r->reader[product->out]);
     const Op *slope = &r->g->ops.at[second];
-    if (slope->kind != OP_gelu_grad || slope->in[0] != product->out ||
-        !rewrite_is_before(r, slope->in[1], i))
-        return;
+    if (slope->kind != OP_gelu_grad || !rewrite_is_before(r, slope->in[1], i)) return;
     Fused f = {.kind = OP_linear_grad_input_gelu, .place = place, .source = place};
     f.attr = slope->attr;
-    f.in[f.n_in++] = product->in[0];
-    f.in[f.n_in++] = product->in[1];
-    f.in[f.n_in++] = slope->in[1];
-    f.out[f.n_out++] = slope->out;
-    rewrite_fuse(r, &f, 2, (OpId[]){place, second});
+    rewrite_parts(r, f, (OpId[]){place, second});
 }
 
 /* `place`: the last sum_leading that reads the gradient, or NO_OP. */
@@ -45,11 +39,7 @@ static void fuse_sum(Rewrite *r, uint32_t i, OpId place) {
         !rewrite_is_before(r, weight->in[1], r->position[place]))
         return;
     Fused f = {.kind = OP_linear_grad_weight_bias, .place = place, .source = rewrite_id(r, i)};
-    f.in[f.n_in++] = weight->in[0];
-    f.in[f.n_in++] = weight->in[1];
-    f.out[f.n_out++] = weight->out;
-    f.out[f.n_out++] = sum->out;
-    rewrite_fuse(r, &f, 2, (OpId[]){place, f.source});
+    rewrite_parts(r, f, (OpId[]){f.source, NO_OP, place});
 }
 
 /* Gradients of weights come after the sums of their biases, slopes after their products. */

@@ -12,8 +12,6 @@
  * that something else reads (a second gelu, a metric, a residual); a linear and a gelu of which
  * backward computes one again and not the other.
  */
-#include <string.h>
-
 #include "passes.h"
 #include "recompute.h"
 #include "rewrite.h"
@@ -30,16 +28,11 @@ static void fuse(Rewrite *r, uint32_t i, void *choice) {
     const Op *linear = rewrite_op(r, i);
     if (linear->kind != OP_linear || r->readers[linear->out] != 1) return;
     if (sums_over_ranks(r->g, linear)) return;
-    uint32_t at = r->reader[linear->out];
-    const Op *gelu = rewrite_op(r, at);
+    OpId place = rewrite_id(r, i), second = rewrite_id(r, r->reader[linear->out]);
+    const Op *gelu = &r->g->ops.at[second];
     if (gelu->kind != OP_gelu || choice_has(choice, linear) != choice_has(choice, gelu)) return;
-    OpId place = rewrite_id(r, i);
     Fused f = {.kind = OP_linear_gelu, .place = place, .source = place, .attr = gelu->attr};
-    f.n_in = linear->n_in;
-    memcpy(f.in, linear->in, linear->n_in * sizeof *f.in);
-    f.out[f.n_out++] = gelu->out;
-    f.out[f.n_out++] = linear->out;
-    rewrite_fuse(r, &f, 2, (OpId[]){place, rewrite_id(r, at)});
+    rewrite_parts(r, f, (OpId[]){place, second});
 }
 
 bool pass_fuse_gelu(Graph *g) {

@@ -31,20 +31,14 @@ static void fuse(Rewrite *r, uint32_t i, void *context) {
     if (loss->kind != OP_cross_entropy || r->readers[loss->out + 1] != 1) return;
     uint32_t at = r->reader[loss->out + 1];
     const Op *slope = rewrite_op(r, at);
-    if (slope->kind != OP_cross_entropy_grad || slope->in[0] != loss->in[0] ||
-        slope->in[1] != loss->in[1] || slope->attr->ignore != loss->attr->ignore ||
+    if (slope->kind != OP_cross_entropy_grad || slope->attr->ignore != loss->attr->ignore ||
         slope->attr->z != loss->attr->z)
         return;
     for (uint32_t k = i + 1; k < at; k++)
         if (!may_stand_between(rewrite_op(r, k)->kind)) return;
     OpId place = rewrite_id(r, i), source = rewrite_id(r, at);
     Fused f = {.kind = OP_cross_entropy_both, .place = place, .source = source};
-    f.in[f.n_in++] = loss->in[0];
-    f.in[f.n_in++] = loss->in[1];
-    if (slope->n_in > 3) f.in[f.n_in++] = slope->in[3];
-    f.out[f.n_out++] = slope->out;
-    f.out[f.n_out++] = loss->out;
-    rewrite_fuse(r, &f, 2, (OpId[]){place, source});
+    rewrite_parts(r, f, (OpId[]){place, source});
 }
 
 /* Slopes under a loss scale read the state step: it is read first, before any loss. */

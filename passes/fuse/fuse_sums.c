@@ -16,32 +16,29 @@
 #include <string.h>
 
 #include "passes.h"
+#include "rewrite.h"
 #include "signature.h"
 
 typedef struct FuseSums {
-    Graph *g;
-    uint32_t program, n_values; /* values of the old list have numbers below n_values */
-    uint32_t *readers;          /* by value: how many operands it is */
-    OpId *sum;                  /* by op, of a pack: the accumulate that it becomes, or NO_OP */
-    OpId *pack;      /* by op: the pack whose part it makes where the state keeps it, or NO_OP */
-    uint32_t *part;  /* by op: which operand of that pack it is */
-    bool *dropped;   /* by op */
-    ValueId *became; /* by value of the old list */
+    Rewrite r;
+    OpId *sum;      /* by op, of a pack: the accumulate that it becomes, or NO_OP */
+    OpId *pack;     /* by op: the pack whose part it makes where the state keeps it, or NO_OP */
+    uint32_t *part; /* by op: which operand of that pack it is */
 } FuseSums;
 
 /* Can the op that makes operand k of the pack add it to what is there? */
 static bool can_add(const FuseSums *f, const Op *pack, uint32_t k) {
-    const Op *op = value_maker(f->g, pack->in[k]);
+    const Op *op = value_maker(f->r.g, pack->in[k]);
     return op_info[op->kind].attrs & A_earlier && op->out == pack->in[k] &&
-           op->n_in + 1u == op_signature(op->kind)->in_max && f->readers[pack->in[k]] == 1;
+           op->n_in + 1u == op_signature(op->kind)->in_max && f->r.readers[pack->in[k]] == 1;
 }
 
 static void find_sum(FuseSums *f, OpId id) {
-    const Graph *g = f->g;
+    const Graph *g = f->r.g;
     const Op *sum = &g->ops.at[id];
     if (sum->n_in != 2) return;
-    const Op *kept = value_maker(f->g, sum->in[0]), *pack = value_maker(f->g, sum->in[1]);
-    bool alone = f->readers[sum->in[0]] == 1 && f->readers[sum->in[1]] == 1;
+    const Op *kept = value_maker(f->r.g, sum->in[0]), *pack = value_maker(f->r.g, sum->in[1]);
+    bool alone = f->r.readers[sum->in[0]] == 1 && f->r.readers[sum->in[1]] == 1;
     if (kept->kind != OP_state || pack->kind != OP_pack || !alone ||
         !type_equal(&g->values.at[kept->out].type, &g->values.at[pack->out].type))
         return;
@@ -54,17 +51,17 @@ static void find_sum(FuseSums *f, OpId id) {
         f->sum[pack_id] = id;
     }
     if (f->sum[pack_id] == NO_OP) return;
-    f->dropped[id] = true;
-    f->dropped[g->values.at[kept->out].def] = true;
-    f->became[sum->out] = pack->out;
+    f->r.gone[id] = true;
+    f->r.gone[g->values.at[kept->out].def] = true;
+    f->r.became[sum->out] = pack->out;
 }
 
 /* What the state keeps of operand k of the pack. */
 static ValueId emit_part(FuseSums *f, Builder *b, OpId pack_id, uint32_t k) {
-    const Op pack = f->g->ops.at[pack_id];
-    const Group *group = &f->g->groups.at[pack.attr->group];
-    int64_t state = value_maker(f->g, f->g->ops.at[f->sum[pack_id]].in[0])->attr->index;
-    Type t = f->g->values.at[pack.in[k]].type;
+    const Op pack = f->r.g->ops.at[pack_id];
+    const Group *group = &f->r.g->groups.at[pack.attr->group];
+    int64_t state = value_maker(f->r.g, f->r.g->ops.at[f->sum[pack_id]].in[0])->attr->index;
+    Type t = f->r.g->values.at[pack.in[k]].type;
     ValueId kept = emit_state(b, (int32_t)state);
     Attrs a = {.offset = group->params.at[k].offset * dtype_bytes(t.dtype)};
     return emit_value(b, OP_view, &a, 1, &kept, &t);
@@ -72,8 +69,8 @@ static ValueId emit_part(FuseSums *f, Builder *b, OpId pack_id, uint32_t k) {
 
 /* The op once more, with a part of the state to add to. */
 static void add_in_place(FuseSums *f, OpId id) {
-    Graph *g = f->g;
-    Builder b = {.g = g, .program = f->program};
+    Graph *g = f->r.g;
+    Builder b = {.g = g, .program = f->r.program};
     builder_like(&b, &g->ops.at[id]);
     ValueId part = emit_part(f, &b, f->pack[id], f->part[id]);
     Op *op = &g->ops.at[id];
@@ -88,7 +85,7 @@ static void add_in_place(FuseSums *f, OpId id) {
 
 /* One accumulate for the parts whose ops cannot add. */
 static void add_rest(FuseSums *f, OpId pack_id) {
-    Graph *g = f->g;
+    Graph *g = f->r.g;
     Op pack = g->ops.at[pack_id];
     uint32_t n = 0;
     ValueId *in = arena_array(g->scratch, ValueId, 2 * pack.n_in);
@@ -98,7 +95,7 @@ static void add_rest(FuseSums *f, OpId pack_id) {
         if (f->pack[op] != pack_id || f->part[op] != k) of[n++] = k;
     }
     if (!n) return;
-    Builder b = {.g = g, .program = f->program};
+    Builder b = {.g = g, .program = f->r.program};
     builder_like(&b, &g->ops.at[f->sum[pack_id]]);
     for (uint32_t j = 0; j < n; j++) {
         in[j] = emit_part(f, &b, pack_id, of[j]);
@@ -108,41 +105,23 @@ static void add_rest(FuseSums *f, OpId pack_id) {
     for (uint32_t j = 0; j < n; j++) g->ops.at[pack_id].in[of[j]] = g->ops.at[sum].out + j;
 }
 
-static void fuse_program(FuseSums *f) {
-    Graph *g = f->g;
-    Program *p = &g->programs.at[f->program];
-    uint32_t n = p->ops.n;
-    const OpId *old = p->ops.at;
-    for (uint32_t i = 0; i < n; i++) {
-        const Op *op = &g->ops.at[old[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) f->readers[op->in[k]]++;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        if (g->ops.at[old[i]].kind == OP_accumulate) find_sum(f, old[i]);
-    memset(&p->ops, 0, sizeof p->ops);
-    for (uint32_t i = 0; i < n; i++) {
-        OpId id = old[i];
-        if (f->dropped[id]) continue;
-        if (f->sum[id] != NO_OP) add_rest(f, id);
-        if (f->pack[id] != NO_OP) add_in_place(f, id);
-        Op *op = &g->ops.at[id];
-        for (uint32_t k = 0; k < op->n_in; k++)
-            if (op->in[k] < f->n_values) op->in[k] = f->became[op->in[k]];
-        vec_push(g->arena, &g->programs.at[f->program].ops, id);
-    }
+static void before_op(void *context, OpId id) {
+    FuseSums *f = context;
+    if (f->sum[id] != NO_OP) add_rest(f, id);
+    if (f->pack[id] != NO_OP) add_in_place(f, id);
 }
 
 bool pass_fuse_sums(Graph *g) {
-    Arena *a = g->scratch;
-    FuseSums f = {.g = g,
-                  .n_values = g->values.n,
-                  .readers = arena_array(a, uint32_t, g->values.n + 1),
-                  .sum = arena_none(a, OpId, g->ops.n + 1),
-                  .pack = arena_none(a, OpId, g->ops.n + 1),
-                  .part = arena_array(a, uint32_t, g->ops.n + 1),
-                  .dropped = arena_array(a, bool, g->ops.n + 1),
-                  .became = arena_array(a, ValueId, g->values.n + 1)};
-    for (uint32_t v = 0; v < g->values.n; v++) f.became[v] = v;
-    for (f.program = 0; f.program < g->programs.n; f.program++) fuse_program(&f);
+    for (uint32_t k = 0; k < g->programs.n; k++) {
+        FuseSums f = {.r = rewrite_begin(g, k),
+                      .sum = arena_none(g->scratch, OpId, g->ops.n + 1),
+                      .pack = arena_none(g->scratch, OpId, g->ops.n + 1),
+                      .part = arena_array(g->scratch, uint32_t, g->ops.n + 1)};
+        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
+            if (rewrite_op(&f.r, i)->kind == OP_accumulate) find_sum(&f, rewrite_id(&f.r, i));
+        f.r.before = before_op;
+        f.r.context = &f;
+        rewrite_end(&f.r);
+    }
     return true;
 }

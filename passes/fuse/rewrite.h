@@ -30,6 +30,11 @@ typedef struct Rewrite {
     bool *gone;         /* by op: a group that was named holds it */
     VEC(Fused) fused;
     uint32_t *instead; /* by op: row of fused that takes its place, plus 1 */
+    uint32_t n_values; /* of the old list: their numbers are below it */
+    ValueId *became;   /* by value of the old list */
+    /* Emits what comes before an op that stays, and may change its operands; NULL: nothing does. */
+    void (*before)(void *context, OpId op);
+    void *context;
 } Rewrite;
 
 static inline OpId rewrite_id(const Rewrite *r, uint32_t position) {
@@ -45,6 +50,10 @@ bool rewrite_is_before(const Rewrite *r, ValueId v, uint32_t at);
 /* The ops of `group` become f. Its operands must exist at its place, and nothing before it may read
  * what its results stand for. */
 void rewrite_fuse(Rewrite *r, const Fused *f, uint32_t n, const OpId *group);
+/* The same where f.kind has column PARTS: `part` has an op for each of these; NO_OP: a sum that is
+ * left out. Operands and results follow from theirs; an operand that a part has besides comes last.
+ * Nothing happens where a name would be two values. */
+void rewrite_parts(Rewrite *r, Fused f, const OpId *part);
 void rewrite_end(Rewrite *r);
 /* Rewrites every program; `visit` gets the positions of its ops, ascending. */
 void rewrite_programs(Graph *g, void (*visit)(Rewrite *r, uint32_t position, void *context),
