@@ -42,11 +42,6 @@ typedef struct Bucket {
     VEC(Reduction) of;
 } Bucket;
 
-/* Entry `of` of a bucket is complete before the bucket is. */
-typedef struct PackBeforeBucket {
-    uint32_t segment, bucket, of;
-} PackBeforeBucket;
-
 /* Where a parameter is in its group. */
 typedef struct ParamPlace {
     int32_t group;
@@ -60,15 +55,14 @@ typedef struct SegmentedProgram {
     uint32_t n_values; /* of the graph when it was taken apart: the old values */
     VEC(OpId) items;
     VEC(Segment) segments;
-    VEC(UnitGather) gathers;     /* by home, then first reader */
-    VEC(Bucket) buckets;         /* by segment, then group */
-    VEC(PackBeforeBucket) early; /* by segment, then bucket */
-    int32_t *bucket;             /* by group: its bucket while they are collected, or NO_INDEX */
-    int32_t *view;               /* by old value: the parameter that it shows, as it is or reshaped,
-                                    or NO_INDEX */
-    int32_t *shard;              /* by old value: the group whose master shard it is, or NO_INDEX */
-    int32_t read_last;           /* the unit whose parameters backward reads last, or NO_INDEX */
-    bool *kept;                  /* by unit: stays gathered while others run between its uses */
+    VEC(UnitGather) gathers; /* by home, then first reader */
+    VEC(Bucket) buckets;     /* by segment, then group */
+    int32_t *bucket;         /* by group: its bucket while they are collected, or NO_INDEX */
+    int32_t *view;           /* by old value: the parameter that it shows, as it is or reshaped,
+                                or NO_INDEX */
+    int32_t *shard;          /* by old value: the group whose master shard it is, or NO_INDEX */
+    int32_t read_last;       /* the unit whose parameters backward reads last, or NO_INDEX */
+    bool *kept;              /* by unit: stays gathered while others run between its uses */
 } SegmentedProgram;
 
 typedef struct Comm {

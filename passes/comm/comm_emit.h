@@ -44,7 +44,7 @@ typedef struct CommEmitter {
     bool several; /* gradients and metrics of several calls add up */
     Border entry, exit;
     Builder b;
-    uint32_t next_gather, next_bucket, next_early;
+    uint32_t next_gather, next_bucket;
     VEC(ValueId) resharded; /* tokens of reshards so far, of units besides the root */
     int32_t *current;       /* by unit: its gather now, or NO_INDEX */
     int32_t *ended;         /* by unit: the latest gather whose flat parameters are given back */

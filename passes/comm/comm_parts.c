@@ -151,25 +151,6 @@ static void join_buckets(const Comm *c, SegmentedProgram *parts) {
     if (n) qsort(parts->buckets.at, n, sizeof(Bucket), compare_buckets);
 }
 
-static int compare_early(const void *a, const void *b) {
-    const PackBeforeBucket *x = a, *y = b;
-    if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
-    if (x->bucket != y->bucket) return x->bucket < y->bucket ? -1 : 1;
-    return x->of < y->of ? -1 : x->of > y->of;
-}
-
-static void find_early(const Comm *c, SegmentedProgram *parts) {
-    for (uint32_t k = 0; k < parts->buckets.n; k++) {
-        const Bucket *b = &parts->buckets.at[k];
-        for (uint32_t i = 0; i < b->of.n; i++) {
-            PackBeforeBucket early = {b->of.at[i].segment, k, i};
-            if (early.segment < b->segment) vec_push(c->g->scratch, &parts->early, early);
-        }
-    }
-    if (parts->early.n)
-        qsort(parts->early.at, parts->early.n, sizeof(PackBeforeBucket), compare_early);
-}
-
 static void segment_program(const Comm *c, SegmentedProgram *parts, const Program *p) {
     const Graph *g = c->g;
     uint32_t *segment = arena_array(g->scratch, uint32_t, g->values.n);
@@ -181,7 +162,6 @@ static void segment_program(const Comm *c, SegmentedProgram *parts, const Progra
     }
     sort_buckets(c, parts, segment);
     if (c->g->policy.bucket || c->g->policy.bucket_bytes) join_buckets(c, parts);
-    find_early(c, parts);
 }
 
 /* ---- uses and gathers ---- */

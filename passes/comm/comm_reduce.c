@@ -282,22 +282,25 @@ static bool ends_bucket(const CommEmitter *e, uint32_t segment) {
            parts->buckets.at[e->next_bucket].segment == segment;
 }
 
-static bool is_early(const CommEmitter *e, uint32_t segment) {
+/* Of buckets that are complete later: what this segment completes. */
+static void pack_early(CommEmitter *e, uint32_t segment, uint8_t phase) {
     const SegmentedProgram *parts = e->parts;
-    return e->next_early < parts->early.n && parts->early.at[e->next_early].segment == segment;
+    for (uint32_t k = e->next_bucket; k < parts->buckets.n; k++) {
+        const Bucket *b = &parts->buckets.at[k];
+        for (uint32_t i = 0; i < b->of.n && b->segment != segment; i++) {
+            if (b->of.at[i].segment != segment) continue;
+            builder_at_unit(&e->b, e->c->g->groups.at[b->of.at[i].group].unit, phase);
+            emit_contribution(e, &b->of.at[i]);
+        }
+    }
 }
 
 void comm_end_segment(CommEmitter *e, uint32_t segment) {
     const SegmentedProgram *parts = e->parts;
+    const Policy *policy = &e->c->g->policy;
     uint8_t phase = parts->segments.at[segment].phase;
-    int64_t others = e->c->g->policy.reduce_buffers - 1;
-    if (ends_bucket(e, segment)) complete_all(e, phase, others);
-    for (; is_early(e, segment); e->next_early++) {
-        const PackBeforeBucket *at = &parts->early.at[e->next_early];
-        const Reduction *r = &parts->buckets.at[at->bucket].of.at[at->of];
-        builder_at_unit(&e->b, e->c->g->groups.at[r->group].unit, phase);
-        emit_contribution(e, r);
-    }
+    if (ends_bucket(e, segment)) complete_all(e, phase, policy->reduce_buffers - 1);
+    if (policy->bucket || policy->bucket_bytes) pack_early(e, segment, phase);
     for (; ends_bucket(e, segment); e->next_bucket++)
         emit_bucket(e, &parts->buckets.at[e->next_bucket], phase);
 }
