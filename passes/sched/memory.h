@@ -20,6 +20,26 @@ typedef struct MemoryBlock {
     uint64_t offset;      /* result of memory_place */
 } MemoryBlock;
 
+/* memory_span.c: who reads what in a program. Rows of ops and values are numbered
+ * (graph_number_rows). */
+typedef struct MemoryOrder {
+    const Graph *g;
+    const Program *p;
+    ValueId *base;        /* by row: the value that it is a view of */
+    uint32_t *first_read; /* by row: the first position that reads it; UINT32_MAX = none */
+} MemoryOrder;
+MemoryOrder memory_order(const Graph *g, const Program *p, uint32_t n_values, Arena *a);
+static inline ValueId memory_base(const MemoryOrder *o, ValueId v) {
+    return o->base[o->g->values.at[v].row];
+}
+
+/* When the memory that a side stream's op touches is in use. For compute ops both ends are the op's
+ * own position. */
+typedef struct Spans {
+    uint32_t *from, *to; /* by position */
+} Spans;
+Spans memory_spans(const MemoryOrder *order, uint32_t n_values, Arena *scratch);
+
 /* The blocks of a program. MemoryBlocks in a state's memory have no entry in `at`. */
 typedef VEC(MemoryBlock) BlockList;
 
@@ -27,6 +47,7 @@ typedef struct MemoryBlocks {
     Graph *g;
     Arena *arena;
     const Program *p;
+    MemoryOrder order;   /* of the program */
     uint32_t n;          /* values of the program: rows of these tables are those of Value.row */
     uint32_t *parent;    /* by value: a tree a set; roots are their own parent */
     int64_t *shift;      /* by value: bytes from the parent's address */
@@ -37,14 +58,6 @@ typedef struct MemoryBlocks {
     BlockList at[2];                      /* those of the device's memory, those of the host's */
     uint64_t base; /* of the device's: its address, before which are states that are not lent */
 } MemoryBlocks;
-
-/* memory_span.c: when the memory that a side stream's op touches is in use. For compute ops both
- * ends are the op's own position. */
-typedef struct Spans {
-    uint32_t *from, *to; /* by position */
-} Spans;
-/* Rows of ops and values are numbered (graph_number_rows). */
-Spans memory_spans(const Graph *g, const Program *p, uint32_t n_values, Arena *scratch);
 
 /* memory.c: bytes that the op's kernel may use on that kind of device. */
 uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
@@ -65,14 +78,7 @@ OpId memory_copy(Graph *g, OpId user, ValueId v);
 /* By state: whether some program of the role has its memory for other values for a while. */
 bool *memory_lent(const Graph *g, uint32_t role, Arena *a);
 
-/* memory_span.c: what stands between an op and another place in its program's list. */
-typedef struct MemoryOrder {
-    const Graph *g;
-    ValueId *base;        /* by row: the value that it is a view of */
-    uint32_t *first_read; /* by row: the first position that reads it; UINT32_MAX = none */
-} MemoryOrder;
-/* Rows of ops and values are numbered (graph_number_rows). */
-MemoryOrder memory_order(const Graph *g, const Program *p, uint32_t n_values, Arena *a);
+/* memory_span.c */
 /* A pure op of the computation that writes memory of its own and reads no state, which an update
  * might replace meanwhile. */
 bool memory_may_move(const MemoryOrder *order, const Op *op);

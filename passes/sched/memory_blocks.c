@@ -261,6 +261,7 @@ static void number_blocks(MemoryBlocks *b) {
 static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
     MemoryBlocks b = {.g = g, .arena = a, .p = p, .n = graph_number_rows(g, p)};
     size_t n = b.n + 1;
+    b.order = memory_order(g, p, b.n, a);
     b.parent = arena_array(a, uint32_t, n);
     b.shift = arena_array(a, int64_t, n);
     b.low = arena_array(a, int64_t, n);
@@ -391,7 +392,7 @@ static void add_lent(MemoryBlocks *b) {
 MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch) {
     MemoryBlocks b = empty_blocks(g, p, scratch);
     uint32_t bad;
-    Build u = {.b = &b, .spans = memory_spans(g, p, b.n, scratch)};
+    Build u = {.b = &b, .spans = memory_spans(&b.order, b.n, scratch)};
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (!join_musts(&b, op, &bad))
@@ -411,12 +412,11 @@ MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch) {
 typedef struct Copies {
     MemoryBlocks b;
     uint32_t *last_read;  /* by value (the one that a view shows): last position that reads it */
-    ValueId *base;        /* by value */
     uint32_t *state_read; /* by state: last position that reads its entry value */
     VEC(OpId) list;       /* the new program */
 } Copies;
 
-static ValueId *base_of(const Copies *c, ValueId v) { return &c->base[c->b.g->values.at[v].row]; }
+static ValueId base_of(const Copies *c, ValueId v) { return memory_base(&c->b.order, v); }
 
 static uint32_t *last_read(const Copies *c, ValueId v) {
     return &c->last_read[c->b.g->values.at[v].row];
@@ -425,11 +425,8 @@ static uint32_t *last_read(const Copies *c, ValueId v) {
 static void find_reads(Copies *c, const Graph *g, const Program *p) {
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        bool view = op_info[op->kind].alias == ALIAS_VIEW;
-        for (uint32_t k = 0; k < op->n_out; k++)
-            *base_of(c, op->out + k) = view ? *base_of(c, op->in[0]) : op->out + k;
-        for (uint32_t k = 0; k < op->n_in && !view; k++) {
-            ValueId base = *base_of(c, op->in[k]);
+        for (uint32_t k = 0; k < op->n_in && op_info[op->kind].alias != ALIAS_VIEW; k++) {
+            ValueId base = base_of(c, op->in[k]);
             const Op *def = value_maker(g, base);
             *last_read(c, base) = i;
             if (def->kind == OP_state && op->kind != OP_set_state)
@@ -441,7 +438,7 @@ static void find_reads(Copies *c, const Graph *g, const Program *p) {
 /* Is operand k of op i replaced although something reads it later, or named twice? */
 static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i, uint32_t k) {
     const OpInfo *o = &op_info[op->kind];
-    ValueId base = *base_of(c, op->in[k]);
+    ValueId base = base_of(c, op->in[k]);
     if (op->kind == OP_set_state) {
         const Op *def = value_maker(g, base);
         bool own = def->kind == OP_state && def->attr->index == op->attr->index;
@@ -453,7 +450,7 @@ static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i
         replaced |= op_alias_must(op, j) == (int)k;
     if (!replaced) return false;
     for (uint32_t j = 0; j < k; j++)
-        if (*base_of(c, op->in[j]) == base) return true;
+        if (base_of(c, op->in[j]) == base) return true;
     return *last_read(c, base) > i;
 }
 
@@ -487,7 +484,6 @@ static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, 
     Program *p = &g->programs.at[program];
     Copies c = {.b = empty_blocks(g, p, a)};
     c.last_read = arena_array(a, uint32_t, c.b.n + 1);
-    c.base = arena_array(a, ValueId, c.b.n + 1);
     c.state_read = arena_array(a, uint32_t, g->states.n + 1);
     find_reads(&c, g, p);
     uint32_t bad, n_ops = p->ops.n;

@@ -31,7 +31,6 @@ typedef struct Defer {
     MemoryBlocks b;
     uint64_t bound; /* bytes of the device live at the worst time, without states */
     uint32_t worst; /* the first position with as many */
-    MemoryOrder o;
 } Defer;
 
 /* An op's place, and the op after which it goes. */
@@ -48,7 +47,6 @@ static void survey_program(Defer *d, Arena *a) {
     d->b = memory_blocks(d->g, d->p, a);
     const BlockList *device = &d->b.at[0];
     d->bound = memory_bound(a, device->at, device->n, d->p->ops.n, &d->worst);
-    d->o = memory_order(d->g, d->p, d->b.n, a);
 }
 
 /* Bytes of the op's results that are in the arena at the worst time. */
@@ -69,12 +67,12 @@ static uint32_t place_after(const Defer *d, uint32_t i) {
     const Op *op = op_at(d, i);
     uint32_t read = UINT32_MAX, last = 0;
     for (uint32_t k = 0; k < op->n_out; k++)
-        read = MIN(read, d->o.first_read[row_of(d, op->out + k)]);
+        read = MIN(read, d->b.order.first_read[row_of(d, op->out + k)]);
     for (uint32_t j = i + 1; j < d->p->ops.n && j < read; j++) {
         const Op *later = op_at(d, j);
         bool same = later->unit == op->unit && later->phase == op->phase;
         bool computes = later->stream == STREAM_COMPUTE;
-        if (memory_takes_operand(&d->o, later, op) || (computes && !same)) break;
+        if (memory_takes_operand(&d->b.order, later, op) || (computes && !same)) break;
         if (j > d->worst && memory_gives_back(later)) return j;
         if (j > d->worst && computes && !op_only_names(later)) last = j;
     }
@@ -86,7 +84,8 @@ static bool find_move(const Defer *d, DeferredOp *best) {
     int64_t most = 0;
     for (uint32_t i = 0; i <= d->worst && i < d->p->ops.n; i++) {
         OpId id = d->p->ops.at[i];
-        if (id >= d->n_tried || d->tried[id] || !memory_may_move(&d->o, op_at(d, i))) continue;
+        if (id >= d->n_tried || d->tried[id] || !memory_may_move(&d->b.order, op_at(d, i)))
+            continue;
         int64_t bytes = bytes_at_worst(d, op_at(d, i));
         uint32_t after = bytes > most ? place_after(d, i) : 0;
         if (!after) continue;

@@ -25,7 +25,7 @@ typedef struct Hidden {
 typedef struct Hide {
     Graph *g;
     Program *p;
-    MemoryOrder o;
+    MemoryOrder o;   /* of the program as it was */
     uint32_t *term;  /* by position: 1 + the reduction for whose sum it makes a term */
     uint32_t *read;  /* by row: 1 + the reduction whose terms are made of it */
     uint32_t *after; /* by position: 1 + the row in `all` of what it goes behind; 0: nothing */
@@ -56,7 +56,7 @@ static void mark_terms(Hide *h, uint32_t i, Arena *a) {
         for (uint32_t k = 0; k < op->n_in; k++) {
             uint32_t def = value_maker(h->g, op->in[k])->row;
             if (!is_partial(h, op->in[k])) {
-                h->read[row_of(h, h->o.base[row_of(h, op->in[k])])] = i + 1;
+                h->read[row_of(h, memory_base(&h->o, op->in[k]))] = i + 1;
             } else if (h->term[def] != i + 1) {
                 h->term[def] = i + 1;
                 vec_push(a, &h->open, def);
@@ -67,7 +67,7 @@ static void mark_terms(Hide *h, uint32_t i, Arena *a) {
 
 static bool is_sibling(const Hide *h, const Op *op, uint32_t i) {
     for (uint32_t k = 0; k < op->n_in; k++)
-        if (h->read[row_of(h, h->o.base[row_of(h, op->in[k])])] == i + 1) return true;
+        if (h->read[row_of(h, memory_base(&h->o, op->in[k]))] == i + 1) return true;
     return false;
 }
 
@@ -103,9 +103,8 @@ static void find_siblings(Hide *h, uint32_t i, Arena *a) {
     if (hidden.first < i) vec_push(a, &h->all, hidden);
 }
 
-static void find_all(Hide *h, Arena *a) {
-    uint32_t n = h->p->ops.n, n_values = graph_number_rows(h->g, h->p);
-    h->o = memory_order(h->g, h->p, n_values, a);
+static void find_all(Hide *h, uint32_t n_values, Arena *a) {
+    uint32_t n = h->p->ops.n;
     h->term = arena_array(a, uint32_t, n + 1);
     h->after = arena_array(a, uint32_t, n + 1);
     h->read = arena_array(a, uint32_t, n_values + 1);
@@ -169,8 +168,8 @@ static uint64_t height_of(const MemoryBlocks *b) {
 }
 
 MemoryBlocks memory_hide(Graph *g, uint32_t program, MemoryBlocks before, Arena *a) {
-    Hide h = {.g = g, .p = &g->programs.at[program]};
-    find_all(&h, a);
+    Hide h = {.g = g, .p = &g->programs.at[program], .o = before.order};
+    find_all(&h, before.n, a);
     uint32_t n = h.p->ops.n;
     uint64_t height = height_of(&before);
     OpId *old = arena_array(a, OpId, n + 1);

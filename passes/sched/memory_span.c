@@ -16,14 +16,17 @@
 typedef struct Walk {
     const Graph *g;
     const Program *p;
-    uint32_t *base;                   /* by value: the row of the value that it is a view of */
+    const MemoryOrder *o;
     uint32_t (*reader)[STREAM_KINDS]; /* by base value: last reader of each stream, plus 1 */
     Spans spans;
 } Walk;
 
-static uint32_t row_of(const Walk *w, ValueId v) { return w->g->values.at[v].row; }
-
 static const Op *op_at(const Walk *w, uint32_t i) { return &w->g->ops.at[w->p->ops.at[i]]; }
+
+/* The last readers of what v is a view of. */
+static uint32_t *readers_of(const Walk *w, ValueId v) {
+    return w->reader[w->g->values.at[memory_base(w->o, v)].row];
+}
 
 /* The latest compute op that the op waits for, plus 1; at least `from`. */
 static uint32_t latest_before(const Walk *w, const Op *op, uint32_t from) {
@@ -39,12 +42,8 @@ static void go_forward(Walk *w) {
     uint32_t stream_from[STREAM_KINDS] = {0}, worked = 0;
     for (uint32_t i = 0; i < w->p->ops.n; i++) {
         const Op *op = op_at(w, i);
-        bool view = op_info[op->kind].alias == ALIAS_VIEW;
-        for (uint32_t k = 0; k < op->n_out; k++)
-            w->base[row_of(w, op->out + k)] =
-                view ? w->base[row_of(w, op->in[0])] : row_of(w, op->out + k);
-        for (uint32_t k = 0; k < op->n_in && !view; k++)
-            w->reader[w->base[row_of(w, op->in[k])]][op->stream] = i + 1;
+        for (uint32_t k = 0; k < op->n_in && op_info[op->kind].alias != ALIAS_VIEW; k++)
+            readers_of(w, op->in[k])[op->stream] = i + 1;
         w->spans.from[i] = i;
         if (op->stream == STREAM_COMPUTE) {
             if (!op_only_names(op)) worked = i + 1;
@@ -74,7 +73,7 @@ static void go_backward(Walk *w) {
             if (op_at(w, d)->stream != STREAM_COMPUTE) w->spans.to[d] = MIN(w->spans.to[d], done);
             if (op->kind != OP_reshard && op->kind != OP_free) continue;
             for (int s = STREAM_COMPUTE + 1; s < STREAM_KINDS; s++) {
-                uint32_t reader = w->reader[w->base[row_of(w, op->in[k])]][s];
+                uint32_t reader = readers_of(w, op->in[k])[s];
                 if (reader && reader - 1 < i)
                     w->spans.to[reader - 1] = MIN(w->spans.to[reader - 1], done);
             }
@@ -82,14 +81,13 @@ static void go_backward(Walk *w) {
     }
 }
 
-Spans memory_spans(const Graph *g, const Program *p, uint32_t n_values, Arena *a) {
-    Walk w = {.g = g, .p = p};
-    w.base = arena_array(a, uint32_t, n_values + 1);
+Spans memory_spans(const MemoryOrder *order, uint32_t n_values, Arena *a) {
+    Walk w = {.g = order->g, .p = order->p, .o = order};
     w.reader = arena_alloc(a, sizeof *w.reader * (n_values + 1));
-    w.spans.from = arena_array(a, uint32_t, p->ops.n + 1);
-    w.spans.to = arena_array(a, uint32_t, p->ops.n + 1);
+    w.spans.from = arena_array(a, uint32_t, w.p->ops.n + 1);
+    w.spans.to = arena_array(a, uint32_t, w.p->ops.n + 1);
     go_forward(&w);
-    if (p->ops.n) go_backward(&w);
+    if (w.p->ops.n) go_backward(&w);
     return w.spans;
 }
 
@@ -97,10 +95,8 @@ Spans memory_spans(const Graph *g, const Program *p, uint32_t n_values, Arena *a
 
 static uint32_t order_row(const MemoryOrder *o, ValueId v) { return o->g->values.at[v].row; }
 
-static ValueId base_of(const MemoryOrder *o, ValueId v) { return o->base[order_row(o, v)]; }
-
 MemoryOrder memory_order(const Graph *g, const Program *p, uint32_t n_values, Arena *a) {
-    MemoryOrder o = {g, arena_array(a, ValueId, n_values + 1),
+    MemoryOrder o = {g, p, arena_array(a, ValueId, n_values + 1),
                      arena_array(a, uint32_t, n_values + 1)};
     for (uint32_t v = 0; v < n_values; v++) o.first_read[v] = UINT32_MAX;
     for (uint32_t i = 0; i < p->ops.n; i++) {
@@ -109,7 +105,7 @@ MemoryOrder memory_order(const Graph *g, const Program *p, uint32_t n_values, Ar
         for (uint32_t k = 0; k < op->n_in; k++)
             o.first_read[order_row(&o, op->in[k])] = MIN(o.first_read[order_row(&o, op->in[k])], i);
         for (uint32_t k = 0; k < op->n_out; k++)
-            o.base[order_row(&o, op->out + k)] = view ? base_of(&o, op->in[0]) : op->out + k;
+            o.base[order_row(&o, op->out + k)] = view ? memory_base(&o, op->in[0]) : op->out + k;
     }
     return o;
 }
@@ -123,7 +119,7 @@ bool memory_may_move(const MemoryOrder *order, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++)
         if (op_alias_must(op, j) >= 0) return false;
     for (uint32_t k = 0; k < op->n_in; k++)
-        if (value_maker(order->g, base_of(order, op->in[k]))->kind == OP_state) return false;
+        if (value_maker(order->g, memory_base(order, op->in[k]))->kind == OP_state) return false;
     return true;
 }
 
@@ -134,7 +130,7 @@ bool memory_takes_operand(const MemoryOrder *order, const Op *later, const Op *o
         bool taken = memory_gives_back(later) || o->alias == ALIAS_PACK;
         for (uint32_t j = 0; j < later->n_out; j++) taken |= op_alias_must(later, j) == (int)k;
         for (uint32_t j = 0; j < op->n_in && taken; j++)
-            if (base_of(order, later->in[k]) == base_of(order, op->in[j])) return true;
+            if (memory_base(order, later->in[k]) == memory_base(order, op->in[j])) return true;
     }
     return false;
 }
