@@ -28,8 +28,8 @@
 typedef struct Piece {
     int32_t stage;
     StagePart part;
-    VEC(OpId) head, body, tail; /* receives and states; ops; what is kept */
-    ValueId *here;              /* by old value: what it is in this piece, or NO_VALUE */
+    OpList head, body, tail; /* receives and states; ops; what is kept */
+    ValueId *here;           /* by old value: what it is in this piece, or NO_VALUE */
 } Piece;
 
 /* A message: sent after an op. */
@@ -61,11 +61,13 @@ static const Op *maker(const Divide *d, ValueId v) { return &d->old_op[d->g->val
 
 /* ---- ops of pieces ---- */
 
-/* A copy of an op on other operands; its results are those of the piece. */
-static OpId copy_op(Divide *d, const Op *old, const ValueId *in, Piece *piece) {
+/* A copy of an op on other operands, in a list of the piece; its results are those of the piece. */
+static void copy_op(Divide *d, Piece *piece, OpList *list, int32_t stage, const Op *old,
+                    const ValueId *in) {
     OpId id = graph_copy_op(d->g, old, in);
-    d->g->ops.at[id].stage = (int16_t)piece->stage;
-    return id;
+    d->g->ops.at[id].stage = (int16_t)stage;
+    for (uint32_t j = 0; j < old->n_out; j++) piece->here[old->out + j] = d->g->ops.at[id].out + j;
+    vec_push(d->g->scratch, list, id);
 }
 
 /* An op of the piece that is in no list yet. */
@@ -83,6 +85,13 @@ static ValueId placed_as(const Divide *d, OpId id, ValueId v) {
     ValueId out = g->ops.at[id].out;
     g->values.at[out].placement = g->values.at[v].placement;
     return out;
+}
+
+/* The state in another piece, under the old value v that it stands for. */
+static ValueId read_state(Divide *d, Piece *piece, const Op *like, const Attrs *a, ValueId v) {
+    OpId id = new_op(d, piece, like, OP_state, a, 0, NULL, NULL);
+    vec_push(d->g->scratch, &piece->head, id);
+    return placed_as(d, id, v);
 }
 
 /* ---- what crosses ---- */
@@ -111,9 +120,7 @@ static ValueId keep_value(Divide *d, uint32_t from, uint32_t to, ValueId v, Valu
     Op like = *maker(d, v);
     OpId set = new_op(d, a, &like, OP_set_state, &attr, 1, &there, NULL);
     vec_push(g->scratch, &a->tail, set);
-    OpId get = new_op(d, b, &like, OP_state, &attr, 0, NULL, NULL);
-    vec_push(g->scratch, &b->head, get);
-    return placed_as(d, get, v);
+    return read_state(d, b, &like, &attr, v);
 }
 
 static ValueId send_value(Divide *d, uint32_t from, uint32_t to, ValueId v, ValueId there) {
@@ -143,13 +150,9 @@ static ValueId make_again(Divide *d, uint32_t at, ValueId v) {
     Op op = *maker(d, v);
     ValueId *in = arena_array(g->scratch, ValueId, MAX(op.n_in, 1u));
     for (uint32_t k = 0; k < op.n_in; k++) in[k] = value_here(d, at, op.in[k]);
-    OpId id = copy_op(d, &op, in, &d->piece[at]);
-    if (op.n_in)
-        vec_push(g->scratch, &d->piece[at].body, id);
-    else
-        vec_push(g->scratch, &d->piece[at].head, id);
-    for (uint32_t j = 0; j < op.n_out; j++) d->piece[at].here[op.out + j] = g->ops.at[id].out + j;
-    return d->piece[at].here[v];
+    Piece *piece = &d->piece[at];
+    copy_op(d, piece, op.n_in ? &piece->body : &piece->head, piece->stage, &op, in);
+    return piece->here[v];
 }
 
 /* The piece before it on the way from where the value is made. */
@@ -163,12 +166,9 @@ static uint32_t way_from(const Divide *d, uint32_t home, uint32_t at) {
 }
 
 static ValueId held_here(Divide *d, uint32_t at, ValueId v) {
-    Graph *g = d->g;
     Attrs attr = {.index = d->held[v]};
     Op like = *maker(d, v);
-    OpId id = new_op(d, &d->piece[at], &like, OP_state, &attr, 0, NULL, NULL);
-    vec_push(g->scratch, &d->piece[at].head, id);
-    return placed_as(d, id, v);
+    return read_state(d, &d->piece[at], &like, &attr, v);
 }
 
 static ValueId value_here(Divide *d, uint32_t at, ValueId v) {
@@ -258,10 +258,7 @@ static void take_op(Divide *d, OpId id) {
     g->ops.at[id].stage = (int16_t)piece->stage;
     for (uint32_t j = 0; j < op.n_out; j++) piece->here[op.out + j] = op.out + j;
     bool ends = op.kind == OP_set_state && is_held(g->states.at[op.attr->index].role);
-    if (ends)
-        vec_push(g->scratch, &piece->tail, id);
-    else
-        vec_push(g->scratch, &piece->body, id);
+    vec_push(g->scratch, ends ? &piece->tail : &piece->body, id);
 }
 
 /* ---- sums over stages ---- */
@@ -288,17 +285,13 @@ static void copy_everywhere(Divide *d, OpId old, Piece *piece) {
         if (in[k] != NO_VALUE) continue;
         const Op *def = maker(d, op.in[k]);
         if (def->kind == OP_state && op.kind != OP_all_reduce) {
-            OpId id = copy_op(d, def, NULL, piece);
-            vec_push(g->scratch, &piece->head, id);
-            in[k] = piece->here[op.in[k]] = g->ops.at[id].out;
+            copy_op(d, piece, &piece->head, piece->stage, def, NULL);
+            in[k] = piece->here[op.in[k]];
         } else {
             in[k] = emit_zeros(d, piece, &op, op.in[k]);
         }
     }
-    OpId id = copy_op(d, &op, in, piece);
-    g->ops.at[id].stage = NO_INDEX;
-    vec_push(g->scratch, &piece->body, id);
-    for (uint32_t j = 0; j < op.n_out; j++) piece->here[op.out + j] = g->ops.at[id].out + j;
+    copy_op(d, piece, &piece->body, NO_INDEX, &op, in);
 }
 
 /* The result of a new op of the update, on the ranks of a role. */
@@ -368,11 +361,8 @@ static void copy_update(Divide *d, OpId id, uint32_t role) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < op.n_in; k++) {
         ValueId v = op.in[k];
-        if (piece->here[v] == NO_VALUE && maker(d, v)->kind == OP_state) {
-            OpId state = copy_op(d, maker(d, v), NULL, piece);
-            vec_push(g->scratch, &piece->head, state);
-            piece->here[v] = g->ops.at[state].out;
-        }
+        if (piece->here[v] == NO_VALUE && maker(d, v)->kind == OP_state)
+            copy_op(d, piece, &piece->head, piece->stage, maker(d, v), NULL);
         if (piece->here[v] == NO_VALUE) CHECK(g->values.at[v].type.dtype == DT_TOKEN);
         if (piece->here[v] != NO_VALUE) in[n++] = piece->here[v];
     }
@@ -380,12 +370,8 @@ static void copy_update(Divide *d, OpId id, uint32_t role) {
         in[0] = d->instead[op.in[0]];
         if (value_maker(g, in[0])->kind == OP_state) return; /* it has not changed */
     }
-    int16_t stage = op.stage;
     op.n_in = n;
-    OpId made = copy_op(d, &op, in, piece);
-    g->ops.at[made].stage = stage;
-    vec_push(g->scratch, &piece->body, made);
-    for (uint32_t j = 0; j < op.n_out; j++) piece->here[op.out + j] = g->ops.at[made].out + j;
+    copy_op(d, piece, &piece->body, op.stage, &op, in);
 }
 
 /* ---- programs ---- */
@@ -395,10 +381,10 @@ static void put_sends(Divide *d, Program *p, OpId after) {
         if (d->sent.at[k].after == after) vec_push(d->g->arena, &p->ops, d->sent.at[k].send);
 }
 
-static void put_list(Divide *d, Program *p, const OpId *at, uint32_t n) {
-    for (uint32_t k = 0; k < n; k++) {
-        vec_push(d->g->arena, &p->ops, at[k]);
-        if (d->sent.n) put_sends(d, p, at[k]);
+static void put_list(Divide *d, Program *p, const OpList *list) {
+    for (uint32_t k = 0; k < list->n; k++) {
+        vec_push(d->g->arena, &p->ops, list->at[k]);
+        if (d->sent.n) put_sends(d, p, list->at[k]);
     }
 }
 
@@ -407,9 +393,9 @@ static void put_programs(Divide *d) {
     for (uint32_t i = 0; i < d->n; i++) {
         const Piece *piece = &d->piece[i];
         Program p = {.kind = d->old.kind, .part = piece->part, .stage = piece->stage};
-        put_list(d, &p, piece->head.at, piece->head.n);
-        put_list(d, &p, piece->body.at, piece->body.n);
-        put_list(d, &p, piece->tail.at, piece->tail.n);
+        put_list(d, &p, &piece->head);
+        put_list(d, &p, &piece->body);
+        put_list(d, &p, &piece->tail);
         vec_push(g->arena, &g->programs, p);
     }
 }
