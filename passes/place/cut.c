@@ -35,6 +35,7 @@ typedef struct ClassPlace {
     ValueId value;
     int64_t size;
     Place place;
+    uint32_t next; /* row of `met` + 1 of another place in the value; 0: none */
 } ClassPlace;
 
 typedef struct CutClass {
@@ -61,7 +62,7 @@ typedef struct CutPass {
     const Program *program;
     OpCuts *ops;              /* by op */
     uint32_t *first, *reader; /* by value: reader[first[v] .. first[v + 1]) are ops */
-    uint32_t *slots, n_slots; /* of the hash table: row of `met` + 1, 0 for an empty slot */
+    uint32_t *last;           /* by value: row of `met` + 1, 0: no class has a place in it */
     VEC(ClassPlace) met;      /* the places of all classes so far */
     VEC(CutClass) classes;
 } CutPass;
@@ -73,31 +74,14 @@ static bool same_place(const ClassPlace *a, const ClassPlace *b) {
            a->place.outer == b->place.outer;
 }
 
-/* The slot of the place, or the empty one where it belongs. */
-static uint32_t *find_place(const CutPass *c, const ClassPlace *p) {
-    uint64_t hash = p->value * 0x9e3779b97f4a7c15u ^ (uint64_t)p->size * 0xc2b2ae3d27d4eb4fu ^
-                    (uint64_t)p->place.outer * 0x165667b19e3779f9u ^ p->place.dim;
-    uint32_t at = (uint32_t)((hash * 0x9e3779b97f4a7c15u) >> 32) & (c->n_slots - 1);
-    while (c->slots[at] && !same_place(&c->met.at[c->slots[at] - 1], p))
-        at = (at + 1) & (c->n_slots - 1);
-    return &c->slots[at];
-}
-
-static void grow_table(CutPass *c) {
-    c->n_slots = MAX(1024, 2 * c->n_slots);
-    c->slots = arena_array(c->g->scratch, uint32_t, c->n_slots);
-    for (uint32_t i = 0; i < c->met.n; i++) *find_place(c, &c->met.at[i]) = i + 1;
-}
-
 /* Adds the place to the class, unless a class has it. */
 static void add_place(CutPass *c, CutClass *class, ValueId value, const Place *place,
                       int64_t size) {
-    ClassPlace p = {value, size, *place};
-    if (2 * c->met.n >= c->n_slots) grow_table(c);
-    uint32_t *slot = find_place(c, &p);
-    if (*slot) return;
+    ClassPlace p = {value, size, *place, c->last[value]};
+    for (uint32_t k = p.next; k; k = c->met.at[k - 1].next)
+        if (same_place(&c->met.at[k - 1], &p)) return;
     vec_push(c->g->scratch, &c->met, p);
-    *slot = c->met.n;
+    c->last[value] = c->met.n;
     vec_push(c->g->scratch, &class->places, p);
 }
 
@@ -276,21 +260,16 @@ static bool report_heads(CutPass *c, const CutClass *class, const MeshAxis *axis
     int64_t kv = class->size, each = heads_of_one(c, class);
     const char *path = *op->path ? op->path : "the model";
     long long ranks = (long long)axis->size;
-    Diag d;
-    if (each > 1 && axis->size % kv && kv % axis->size) {
-        d = diag_at(c->g->diags, E_mesh, op->span,
-                    "%s = %lld: %lld KV heads of %s: one must divide the other",
-                    axis_name(axis->role), ranks, (long long)kv, path);
-        diag_help(&d, "use a number of ranks that divides the number of KV heads, or a multiple "
-                      "of it that divides the number of heads");
-    } else {
-        d = diag_at(c->g->diags, E_mesh, op->span,
-                    "%s = %lld: %lld heads of %s cannot be shared out", axis_name(axis->role),
-                    ranks, (long long)(kv * each), path);
-        diag_help(&d, "use a number of ranks that divides the number of heads");
-    }
-    diag_emit(&d);
-    return false;
+    if (each > 1 && axis->size % kv && kv % axis->size)
+        return diag_report(c->g->diags, E_mesh, op->span,
+                           "use a number of ranks that divides the number of KV heads, or a "
+                           "multiple of it that divides the number of heads",
+                           "%s = %lld: %lld KV heads of %s: one must divide the other",
+                           axis_name(axis->role), ranks, (long long)kv, path);
+    return diag_report(c->g->diags, E_mesh, op->span,
+                       "use a number of ranks that divides the number of heads",
+                       "%s = %lld: %lld heads of %s cannot be shared out", axis_name(axis->role),
+                       ranks, (long long)(kv * each), path);
 }
 
 static bool has_heads(const CutClass *class) {
@@ -409,6 +388,7 @@ bool pass_cut(Graph *g) {
     if (axis == mesh->n) return true;
     CutPass c = {.g = g, .program = &g->programs.at[train]};
     c.ops = arena_array(g->scratch, OpCuts, g->ops.n + 1);
+    c.last = arena_array(g->scratch, uint32_t, g->values.n + 1);
     list_readers(&c);
     find_classes(&c);
     return cut_axis(&c, axis);
