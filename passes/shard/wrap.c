@@ -90,12 +90,8 @@ static void add_unit(Wrap *w, const int32_t *modules, uint32_t n) {
 }
 
 static void add_units(Wrap *w, const bool *is) {
-    const Graph *g = w->g;
-    int32_t *by_post = arena_array(g->scratch, int32_t, g->modules.n);
-    for (uint32_t i = 0; i < g->modules.n; i++) by_post[w->post[i]] = (int32_t)i;
-    for (uint32_t k = 0; k < g->modules.n; k++)
-        if (is[by_post[k]] && by_post[k] && w->taken[by_post[k]] == NO_INDEX)
-            add_unit(w, &by_post[k], 1);
+    for (int32_t i = 1; i < (int32_t)w->g->modules.n; i++)
+        if (is[i] && w->taken[i] == NO_INDEX) add_unit(w, &i, 1);
 }
 
 /* ---- manual ---- */
@@ -106,19 +102,15 @@ static void take_twice(Wrap *w, int32_t module) {
     w->failed = true;
 }
 
-/* The modules that one list names, found so far. */
+/* Which modules a list names. */
 typedef struct Named {
-    VEC(int32_t) modules;
     uint32_t *in;  /* by module: the last list that names it, plus 1 */
     uint32_t list; /* the current list, plus 1 */
-    Arena *arena;
 } Named;
 
 static void add_named(void *user, int32_t module) {
     Named *named = user;
-    if (named->in[module] == named->list) return;
     named->in[module] = named->list;
-    vec_push(named->arena, &named->modules, module);
 }
 
 static bool is_below_another(const Graph *g, const Named *named, int32_t module) {
@@ -127,58 +119,37 @@ static bool is_below_another(const Graph *g, const Named *named, int32_t module)
     return false;
 }
 
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void find_named(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
-    named->modules.n = 0;
+/* A unit of all modules of a list, where a module below another one is covered by that; or of each
+ * of them. */
+static void add_list(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list,
+                     bool each) {
+    VEC(int32_t) chosen = {0};
     named->list++;
     for (uint32_t j = 0; j < list->at.n; j++)
         if (!modules_of_path(paths, "unit", w->span, list->at.at[j], add_named, named))
             w->failed = true;
-    if (named->modules.n)
-        qsort(named->modules.at, named->modules.n, sizeof *named->modules.at, ascending);
-}
-
-/* A unit of all modules of a list. A module below another of the list is covered by it. */
-static void add_list(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
-    VEC(int32_t) chosen = {0};
-    find_named(w, paths, named, list);
-    for (uint32_t j = 0; j < named->modules.n; j++) {
-        int32_t module = named->modules.at[j];
-        if (is_below_another(w->g, named, module)) continue;
+    for (int32_t module = 0; module < (int32_t)w->g->modules.n; module++) {
+        if (named->in[module] != named->list) continue;
+        if (!each && is_below_another(w->g, named, module)) continue;
         if (w->taken[module] != NO_INDEX) take_twice(w, module);
+        if (each) add_unit(w, &module, 1);
         vec_push(w->g->scratch, &chosen, module);
     }
-    if (chosen.n) add_unit(w, chosen.at, chosen.n);
-}
-
-/* A unit of each module of a path. */
-static void add_each(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
-    find_named(w, paths, named, list);
-    for (uint32_t j = 0; j < named->modules.n; j++) {
-        if (w->taken[named->modules.at[j]] != NO_INDEX) take_twice(w, named->modules.at[j]);
-        add_unit(w, &named->modules.at[j], 1);
-    }
+    if (chosen.n && !each) add_unit(w, chosen.at, chosen.n);
 }
 
 /* Before the rule, which takes no module that a hand has taken. */
 static void add_manual(Wrap *w) {
     Graph *g = w->g;
     ModulePaths paths = module_paths(g);
-    Named named = {.in = arena_array(g->scratch, uint32_t, g->modules.n), .arena = g->scratch};
+    Named named = {.in = arena_array(g->scratch, uint32_t, g->modules.n)};
     w->span = g->policy.unit_span;
     for (uint32_t k = 0; g->policy.unit == UNIT_MANUAL && k < g->policy.unit_manual.n; k++)
-        add_list(w, &paths, &named, &g->policy.unit_manual.at[k]);
+        add_list(w, &paths, &named, &g->policy.unit_manual.at[k], false);
     for (uint32_t k = 0; k < g->policy.unit_by_hand.at.n; k++) {
         const PathList *u = &g->policy.unit_by_hand.at.at[k];
         w->span = u->span;
-        if (u->paths.at.n == 1)
-            add_each(w, &paths, &named, &u->paths);
-        else
-            add_list(w, &paths, &named, &u->paths);
+        add_list(w, &paths, &named, &u->paths, u->paths.at.n == 1);
     }
 }
 
