@@ -7,9 +7,7 @@
  * (`fsdpc opt`), it is an error like any other.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "passes.h"
 
@@ -33,12 +31,6 @@ const PassInfo *pass_of_stage(const char *name) {
     return last;
 }
 
-static double milliseconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 /* Prints the graph if the options ask for it. `before` is its text before the pass, used only
  * under print_after_change. */
 static void print_after(const Graph *g, const PassInfo *pass, const PipelineOptions *o,
@@ -58,15 +50,13 @@ static void say_unlike(Graph *g, const PassInfo *pass) {
     const char *before = level_name(pass->in);
     for (int i = 1; i < n_passes; i++)
         if (pass == &pass_table[i]) before = pass_table[i - 1].name;
-    Diag d = diag_at(g->diags, E_graph_rule, (Span){0},
-                     "pass `%s` cannot work on this graph: its result breaks the rules above",
-                     pass->name);
-    diag_help(
-        &d,
-        "the passes before `%s` never make such a graph; fsdpc dump --stage=%s prints one that "
-        "they make",
-        pass->name, before);
-    diag_emit(&d);
+    diag_report(g->diags, E_graph_rule, (Span){0},
+                arena_printf(g->diags->arena,
+                             "the passes before `%s` never make such a graph; fsdpc dump "
+                             "--stage=%s prints one that they make",
+                             pass->name, before),
+                "pass `%s` cannot work on this graph: its result breaks the rules above",
+                pass->name);
 }
 
 bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *options) {
@@ -77,9 +67,10 @@ bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *op
             level_name(pass->in), level_name(g->level));
     Buf before = {0};
     if (o->print_after_change) graph_print(g, &before);
-    double start = milliseconds();
+    double start = monotonic_seconds();
     bool done = pass->run(g);
-    if (o->timing) fprintf(stderr, "%-22s %9.3f ms\n", pass->name, milliseconds() - start);
+    if (o->timing)
+        fprintf(stderr, "%-22s %9.3f ms\n", pass->name, 1e3 * (monotonic_seconds() - start));
     if (done) {
         g->level = pass->out;
         int broken = o->unverified ? 0 : graph_verify(g);

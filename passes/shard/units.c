@@ -141,10 +141,9 @@ static void unknown_class(const Graph *g, const char *key, Span at, const char *
     for (uint32_t i = 0; i < g->modules.n; i++)
         if (g->modules.at[i].class_name[0]) known[n++] = g->modules.at[i].class_name;
     const char *near = nearest_name(name, known, n);
+    const char *meant = near ? arena_printf(g->scratch, "; did you mean %s?", near) : "";
     Diag d =
-        near ? diag_at(g->diags, E_unit_class, at,
-                       "%s = %s: no module of that class; did you mean %s?", key, name, near)
-             : diag_at(g->diags, E_unit_class, at, "%s = %s: no module of that class", key, name);
+        diag_at(g->diags, E_unit_class, at, "%s = %s: no module of that class%s", key, name, meant);
     if (!near) list_classes(g, &d, known, n);
     diag_emit(&d);
 }
@@ -228,11 +227,9 @@ static void report_unknown_path(const Graph *g, const char *what, Span at, const
     size_t n = 0;
     for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
     const char *near = nearest_path(g->scratch, path, known, n);
-    Diag d =
-        near ? diag_at(g->diags, E_unit_path, at,
-                       "%s \"%s\": no module of that path; did you mean \"%s\"?", what, path, near)
-             : diag_at(g->diags, E_unit_path, at, "%s \"%s\": no module of that path", what, path);
-    diag_emit(&d);
+    const char *meant = near ? arena_printf(g->scratch, "; did you mean \"%s\"?", near) : "";
+    diag_report(g->diags, E_unit_path, at, NULL, "%s \"%s\": no module of that path%s", what, path,
+                meant);
 }
 
 static void report_array_path(const Graph *g, const char *what, Span at, const char *path) {

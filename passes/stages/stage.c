@@ -184,10 +184,6 @@ typedef struct ListedStage {
     bool good;
 } ListedStage;
 
-static bool stage_error(const Stages *s, Span at, const char *text, const char *help) {
-    return diag_report(s->g->diags, E_stages, at, help, "%s", text);
-}
-
 static const char *layer_name(const Stages *s, uint32_t layer) {
     return s->g->units.at[s->layers.at[layer].unit].name;
 }
@@ -212,10 +208,9 @@ static void list_module(void *user, int32_t module) {
         Layer *layer = &s->layers.at[i];
         if (!has_layer(s, module, i)) continue;
         if (layer->stage != NO_INDEX && layer->stage != l->stage)
-            l->good = stage_error(s, l->span,
-                                  arena_printf(s->g->scratch, "stages %d and %d both list %s",
-                                               layer->stage, l->stage, layer_name(s, i)),
-                                  "put a unit into one stage only");
+            l->good = diag_report(s->g->diags, E_stages, l->span, "put a unit into one stage only",
+                                  "stages %d and %d both list %s", layer->stage, l->stage,
+                                  layer_name(s, i));
         layer->stage = l->stage;
     }
 }
@@ -233,12 +228,11 @@ static void find_module(void *user, int32_t module) {
         if (op->phase != PHASE_FORWARD || stage == l->stage ||
             !is_inside(s->g, module_of_path(&s->paths, op->path), module))
             continue;
-        l->good = stage_error(
-            s, l->span,
-            arena_printf(s->g->scratch, "stage %d lists %s, which is computed with %s in stage %d",
-                         l->stage, s->g->modules.at[module].path, layer_name(s, s->layer[id]),
-                         stage),
-            "what no unit computes belongs to the stage of the unit before it: list it there");
+        l->good = diag_report(
+            s->g->diags, E_stages, l->span,
+            "what no unit computes belongs to the stage of the unit before it: list it there",
+            "stage %d lists %s, which is computed with %s in stage %d", l->stage,
+            s->g->modules.at[module].path, layer_name(s, s->layer[id]), stage);
     }
 }
 
@@ -248,16 +242,14 @@ static bool lists_are_whole(const Stages *s) {
     for (uint32_t i = 0; i < s->layers.n; i++) {
         int32_t stage = s->layers.at[i].stage;
         if (stage == NO_INDEX)
-            return stage_error(s, lists->at.at[0].span,
-                               arena_printf(s->g->scratch, "no stage lists %s", layer_name(s, i)),
-                               "put each unit into the list of one stage");
+            return diag_report(s->g->diags, E_stages, lists->at.at[0].span,
+                               "put each unit into the list of one stage", "no stage lists %s",
+                               layer_name(s, i));
         if (i && s->layers.at[i - 1].stage > stage)
-            return stage_error(
-                s, lists->at.at[stage].span,
-                arena_printf(s->g->scratch,
-                             "stage %d lists %s, which is computed after %s of stage %d", stage,
-                             layer_name(s, i), layer_name(s, i - 1), s->layers.at[i - 1].stage),
-                "list the units in the order in which they are computed");
+            return diag_report(s->g->diags, E_stages, lists->at.at[stage].span,
+                               "list the units in the order in which they are computed",
+                               "stage %d lists %s, which is computed after %s of stage %d", stage,
+                               layer_name(s, i), layer_name(s, i - 1), s->layers.at[i - 1].stage);
     }
     return true;
 }
