@@ -13,12 +13,8 @@ void interval_map_free(IntervalMap *m) {
 static uint32_t new_node(IntervalMap *m, uint64_t from, uint64_t to, uint32_t value) {
     if (m->n + 1 >= m->capacity) {
         uint32_t capacity = m->capacity ? m->capacity * 2 : 256;
-        IntervalNode *node = realloc(m->node, capacity * sizeof *node);
-        if (!node) {
-            m->out_of_memory = true;
-            return 0;
-        }
-        m->node = node;
+        m->node = realloc(m->node, capacity * sizeof *m->node);
+        if (!m->node) fail_environment("out of memory");
         m->capacity = capacity;
     }
     if (!m->random) m->random = 2463534242u;
@@ -61,11 +57,6 @@ static void cut_tree(IntervalMap *m, uint32_t t, uint64_t at, uint32_t *low, uin
         uint64_t to = n->to;
         uint32_t right = n->right, value = n->value;
         uint32_t tail = new_node(m, at, to, value);
-        if (!tail) {
-            *low = t;
-            *high = 0;
-            return;
-        }
         m->node[t].to = at;
         m->node[t].right = 0;
         *low = t;
@@ -87,7 +78,6 @@ int interval_map_replace(IntervalMap *m, uint64_t from, uint64_t to, uint32_t va
     cut_tree(m, m->root, from, &low, &rest);
     cut_tree(m, rest, to, &middle, &high);
     uint32_t node = new_node(m, from, to, value);
-    if (m->out_of_memory) return EXIT_ENVIRONMENT;
     int status = visit_all(m, middle, visit, context);
     m->root = merge_trees(m, merge_trees(m, low, node), high);
     return status;

@@ -18,7 +18,6 @@ typedef struct IntervalNode {
 typedef struct IntervalMap {
     IntervalNode *node; /* [0] unused */
     uint32_t n, capacity, root, random;
-    bool out_of_memory;
 } IntervalMap;
 
 typedef int (*IntervalVisit)(void *context, uint64_t from, uint64_t to, uint32_t value);
