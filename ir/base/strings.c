@@ -24,6 +24,15 @@ bool word_listed(const char *list, const char *word) {
     }
 }
 
+TextName text_take_name(const char **at) {
+    TextName name = {""};
+    size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyz_");
+    CHECK(n < sizeof name.at);
+    memcpy(name.at, *at, n);
+    *at += n;
+    return name;
+}
+
 char *arena_strndup(Arena *a, const char *s, size_t n) {
     char *copy = arena_alloc(a, n + 1);
     if (n) memcpy(copy, s, n);

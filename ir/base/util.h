@@ -94,6 +94,11 @@ bool text_take(const char **at, const char *text);
 /* Is the word one of a list, which bars separate? One that ends with `*` stands for all that begin
  * so. */
 bool word_listed(const char *list, const char *word);
+/* Moves behind the small letters and _ at *at, as many as there are, and returns them. */
+typedef struct TextName {
+    char at[32];
+} TextName;
+TextName text_take_name(const char **at);
 /* strings.c: text in an arena. */
 char *arena_strdup(Arena *a, const char *s);
 char *arena_strndup(Arena *a, const char *s, size_t n);

@@ -19,15 +19,11 @@ static const char *const texts[OP_COUNT] = {
 
 static OpParts all[OP_COUNT];
 
-typedef struct PartName {
-    char at[32];
-} PartName;
-
 typedef struct PartScan {
     OpKind kind;
     const char *at;
     OpParts *parts;
-    PartName inner[MOST_INNER];
+    TextName inner[MOST_INNER];
     uint32_t made; /* mask of results */
 } PartScan;
 
@@ -35,12 +31,9 @@ static _Noreturn void broken(const PartScan *c, const char *what) {
     BUG("the parts of %s: %s at \"%s\"", op_info[c->kind].name, what, c->at);
 }
 
-static PartName scan_name(PartScan *c) {
-    PartName name = {""};
-    size_t n = strspn(c->at, "abcdefghijklmnopqrstuvwxyz_");
-    if (!n || n >= sizeof name.at) broken(c, "no name");
-    memcpy(name.at, c->at, n);
-    c->at += n;
+static TextName scan_name(PartScan *c) {
+    TextName name = text_take_name(&c->at);
+    if (!*name.at) broken(c, "no name");
     return name;
 }
 
@@ -53,7 +46,7 @@ static uint8_t find_inner(PartScan *c, const char *name, bool made) {
 }
 
 static uint8_t scan_result(PartScan *c) {
-    PartName name = scan_name(c);
+    TextName name = scan_name(c);
     int j = signature_find_result(op_signature(c->kind), name.at);
     if (j < 0) return find_inner(c, name.at, true);
     if (c->made >> j & 1) broken(c, "a result that is made twice");
@@ -63,7 +56,7 @@ static uint8_t scan_result(PartScan *c) {
 
 static uint8_t scan_operand(PartScan *c) {
     const Signature *s = op_signature(c->kind);
-    PartName name = scan_name(c);
+    TextName name = scan_name(c);
     int j = signature_find_result(s, name.at), k = signature_find(s, name.at);
     if (k >= 0) return (uint8_t)k;
     if (j < 0) return find_inner(c, name.at, false);

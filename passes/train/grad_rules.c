@@ -30,16 +30,12 @@ static const char *const texts[OP_COUNT] = {
 
 bool grad_flows_back(OpKind op) { return *texts[op] != 0; }
 
-typedef struct GradName {
-    char at[32];
-} GradName;
-
 typedef struct GradStep {
     Grad *c;
     const Op *op;
     const ValueId *dy; /* by result of op */
     const char *at;    /* what is left of the text */
-    GradName made;     /* a name that the text gives to .. */
+    TextName made;     /* a name that the text gives to .. */
     ValueId value;     /* .. this value */
     uint32_t n_to, n_in;
     uint32_t *to; /* operands of op that get gradients */
@@ -48,15 +44,6 @@ typedef struct GradStep {
 } GradStep;
 
 static const Type *type_of_value(const Grad *c, ValueId v) { return &c->g->values.at[v].type; }
-
-static GradName take_name(GradStep *s) {
-    GradName name = {""};
-    size_t n = strspn(s->at, "abcdefghijklmnopqrstuvwxyz_");
-    CHECK(n < sizeof name.at);
-    memcpy(name.at, s->at, n);
-    s->at += n;
-    return name;
-}
 
 /* ---- what an op reads ---- */
 
@@ -123,7 +110,7 @@ static void read_operands(GradStep *s, OpKind kind) {
     do {
         if (*s->at == '-')
             s->attrs.alpha = strtod(s->at, (char **)&s->at);
-        else if (!read_value(s, take_name(s).at))
+        else if (!read_value(s, text_take_name(&s->at).at))
             BUG("the gradient of %s reads an unknown value", op_info[s->op->kind].name);
     } while (text_take(&s->at, ", "));
     CHECK(text_take(&s->at, ")"));
@@ -186,7 +173,7 @@ static bool read_targets(GradStep *s) {
     bool any = false;
     s->n_to = 0;
     do {
-        GradName name = take_name(s);
+        TextName name = text_take_name(&s->at);
         int k = signature_find(own, name.at);
         uint32_t end = k < 0 ? 0 : own->in[k].many ? op->n_in : MIN(op->n_in, (uint32_t)k + 1);
         for (uint32_t j = (uint32_t)k; j < end; j++) {
@@ -209,7 +196,7 @@ static void run_step(GradStep *s) {
     } else if (text_take(&s->at, "dy")) {
         give(s, *s->to, s->dy[0], false);
     } else {
-        OpKind kind = (OpKind)op_by_name(take_name(s).at);
+        OpKind kind = (OpKind)op_by_name(text_take_name(&s->at).at);
         CHECK(kind < OP_COUNT);
         read_operands(s, kind);
         if (kind == OP_slice)
