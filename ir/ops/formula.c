@@ -13,7 +13,6 @@ static const struct {
     const char *name;
     int op, form;
 } functions[SCALAR_COUNT] = {
-#define SCALAR(id, n, ...) [SCALAR_##id] = {#id, OP_##id, 0},
 #define SPECIAL(id, kind, approx, n, ...) [SCALAR_##id] = {#id, OP_##kind, approx},
 #define ROW(id, n, kind) [SCALAR_##id] = {#id, OP_##id, 0},
 #define MOVE(id, kind, n, words) [SCALAR_##id] = {#id, OP_##kind, 0},

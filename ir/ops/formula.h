@@ -30,7 +30,6 @@ enum { FORMULA_VALUES = 64 }; /* most values in a kernel: pieces.h may turn one 
 enum { FORMULA_ROW_LEAST = 32, FORMULA_ROW_MOST = 8192 };
 
 typedef enum Scalar {
-#define SCALAR(op, arity, ...) SCALAR_##op,
 #define SPECIAL(name, op, form, arity, ...) SCALAR_##name,
 #define ROW(op, arity, kind) SCALAR_##op,
 #define MOVE(name, op, arity, words) SCALAR_##name,
@@ -82,44 +81,27 @@ void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, stru
 /* Checks a formula from outside; returns what is wrong, or NULL. */
 const char *formula_fault(uint32_t n_in, uint32_t n_step, uint32_t n_out, const FormulaStep *step);
 
-static inline int scalar_arity(int function) {
-    static const uint8_t arity[SCALAR_COUNT] = {
-#define SCALAR(op, n, ...) n,
-#define SPECIAL(name, op, form, n, ...) n,
-#define ROW(op, n, kind) n,
-#define MOVE(name, op, n, words) n,
-#include "scalar.def"
-    };
-    return arity[function];
-}
-
-/* How many of axis, start, count and whole a move has; 0 if the function is not a move. */
-static inline int scalar_move(int function) {
-    static const uint8_t all[SCALAR_COUNT] = {
-#define SCALAR(op, n, ...) 0,
-#define SPECIAL(name, op, form, n, ...) 0,
-#define ROW(op, n, kind) 0,
-#define MOVE(name, op, n, words) words,
+typedef enum RowKind { ROW_NONE, ROW_REDUCES, ROW_SPREADS } RowKind;
+typedef struct ScalarInfo {
+    uint8_t arity, row, move;
+} ScalarInfo;
+static inline ScalarInfo scalar_info(int function) {
+    static const ScalarInfo all[SCALAR_COUNT] = {
+#define SPECIAL(name, op, form, n, ...) {n, ROW_NONE, 0},
+#define ROW(op, n, kind) {n, ROW_##kind, 0},
+#define MOVE(name, op, n, words) {n, ROW_NONE, words},
 #include "scalar.def"
     };
     return all[function];
 }
+static inline int scalar_arity(int function) { return scalar_info(function).arity; }
+static inline RowKind scalar_row(int function) { return (RowKind)scalar_info(function).row; }
+/* How many of axis, start, count and whole a move has; 0 if the function is not a move. */
+static inline int scalar_move(int function) { return scalar_info(function).move; }
 static inline bool formula_moves(uint32_t n_step, const FormulaStep *step) {
     for (uint32_t k = 0; k < n_step; k++)
         if (scalar_move(step[k].function)) return true;
     return false;
-}
-
-typedef enum RowKind { ROW_NONE, ROW_REDUCES, ROW_SPREADS } RowKind;
-static inline RowKind scalar_row(int function) {
-    static const uint8_t kinds[SCALAR_COUNT] = {
-#define SCALAR(op, n, ...) ROW_NONE,
-#define SPECIAL(name, op, form, n, ...) ROW_NONE,
-#define ROW(op, n, kind) ROW_##kind,
-#define MOVE(name, op, n, words) ROW_NONE,
-#include "scalar.def"
-    };
-    return (RowKind)kinds[function];
 }
 
 /* The narrow values, including constants: bit i for operand i, bit n_in + k for step k, given the
