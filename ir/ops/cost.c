@@ -27,10 +27,14 @@ static int64_t times(int64_t a, int64_t b) {
     return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
 }
 
-static int64_t flops_zero(const Work *w) {
+static int64_t nothing(const Work *w) {
     (void)w;
     return 0;
 }
+#define flops_zero nothing
+#define bytes_zero nothing
+#define ws_cpu_none nothing
+#define ws_cuda_none nothing
 
 /* The largest operand or result that holds numbers: one operation for each of its elements. */
 static int64_t flops_element(const Work *w) {
@@ -165,11 +169,6 @@ static int64_t flops_attention_grad(const Work *w) {
 
 /* ---- bytes ---- */
 
-static int64_t bytes_zero(const Work *w) {
-    (void)w;
-    return 0;
-}
-
 static int64_t bytes_io(const Work *w) {
     int64_t sum = 0;
     for (int i = 0; i < w->n_in; i++) sum += type_bytes(&w->in[i]);
@@ -189,11 +188,6 @@ static int64_t bytes_embedding_grad(const Work *w) {
 }
 
 /* ---- scratch ---- */
-
-static int64_t ws_none(const Work *w) {
-    (void)w;
-    return 0;
-}
 
 enum { CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20, WIDENED_SLACK = 256 };
 
@@ -331,9 +325,6 @@ static int64_t ws_cuda_route(const Work *w) {
 static int64_t ws_cuda_muon(const Work *w) {
     return CUBLASLT_WORKSPACE + (int64_t)align_up((uint64_t)type_bytes(&w->out[1]) / 2, 1024);
 }
-
-#define ws_cpu_none ws_none
-#define ws_cuda_none ws_none
 
 /* ---- the columns ---- */
 

@@ -88,37 +88,23 @@ static void scan_axes(SignatureScan *c, Slot *slot) {
     need_text(c, "]");
 }
 
-/* Types with a name. */
-static bool scan_named_type(SignatureScan *c, Slot *slot) {
-    static const struct {
-        const char *name;
-        uint8_t dtype;
-        uint16_t n;
-    } types[] = {{"exact", DT_I64, EXACT_WORDS},
-                 {"step", DT_F64, STEP_SLOTS},
-                 {"scale", DT_F64, SCALE_SLOTS}};
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (!text_take(&c->at, types[i].name)) continue;
-        slot->dtype = types[i].dtype;
-        slot->any_shape = false;
-        slot->n_axes = 1;
-        slot->axis[0] = (SlotAxis){.kind = AXIS_NUMBER, .number = types[i].n};
-        return true;
-    }
-    return false;
-}
-
 static void scan_dtype(SignatureScan *c, Slot *slot) {
     static const struct {
         const char *name;
         uint8_t dtype;
-    } words[] = {{"float", WANT_FLOAT}, {"any", WANT_ANY}, {"grad", WANT_GRAD}};
-    if (scan_named_type(c, slot)) return;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (text_take(&c->at, words[i].name)) {
-            slot->dtype = words[i].dtype;
-            return;
-        }
+        uint16_t n; /* entries of the only axis; 0: the word says nothing of axes */
+    } words[] = {{"exact", DT_I64, EXACT_WORDS}, {"step", DT_F64, STEP_SLOTS},
+                 {"scale", DT_F64, SCALE_SLOTS}, {"float", WANT_FLOAT, 0},
+                 {"any", WANT_ANY, 0},           {"grad", WANT_GRAD, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (!text_take(&c->at, words[i].name)) continue;
+        slot->dtype = words[i].dtype;
+        if (!words[i].n) return;
+        slot->any_shape = false;
+        slot->n_axes = 1;
+        slot->axis[0] = (SlotAxis){.kind = AXIS_NUMBER, .number = words[i].n};
+        return;
+    }
     if (is_capital(*c->at)) {
         c->at++;
         slot->dtype = WANT_SAME;

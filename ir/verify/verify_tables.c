@@ -183,16 +183,12 @@ static void check_formulas(Verify *v) {
 
 /* ---- graph-6 ---- */
 
-typedef struct NameSet {
-    VEC(const char *) at;
-} NameSet;
-
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Hashes are compared sooner than names: where no two are equal, no two names are. */
-static bool are_unlike(Verify *v, const NameSet *names) {
+static bool are_unlike(Verify *v, const StringList *names) {
     NumberSet set = {0};
     for (uint32_t i = 0; i < names->at.n; i++)
         if (!number_is_new(v->arena, &set, hash_bytes(names->at.at[i], strlen(names->at.at[i]), 0)))
@@ -200,7 +196,7 @@ static bool are_unlike(Verify *v, const NameSet *names) {
     return true;
 }
 
-static void check_unique(Verify *v, const char *table, NameSet *names) {
+static void check_unique(Verify *v, const char *table, StringList *names) {
     if (are_unlike(v, names)) names->at.n = 0;
     if (names->at.n > 1) qsort(names->at.at, names->at.n, sizeof *names->at.at, compare_names);
     for (uint32_t i = 1; i < names->at.n; i++) {
@@ -231,7 +227,7 @@ static void check_programs(Verify *v) {
 
 static void check_names(Verify *v) {
     const Graph *g = v->g;
-    NameSet names = {0};
+    StringList names = {0};
     for (uint32_t i = 0; i < g->modules.n; i++)
         vec_push(v->arena, &names.at, g->modules.at[i].path);
     check_unique(v, "modules", &names);
