@@ -8,8 +8,8 @@ for setting in L=2 L_dec=2 D=64 H=4 KV=2 hd=16 dk=16 F=96 vocab=97 seq=32 window
 done
 case ${model##*/} in
 vit.fsd) ;;
-*bert.fsd) set -- "$@" -s data.length=32 -s vocab=11 -s train.steps=150 -s train.batch=16 -s 'train.optimizer=adamw(lr = 3e-3)' ;;
+*bert.fsd) set -- "$@" -s data.length=32 -s vocab=11 -s train.steps=100 -s train.batch=16 ;;
 *) set -- "$@" -s data.length=32 ;;
 esac
-exec "$fsdpc" compile "$model" -s train.batch=8 -s train.steps=60 -s train.schedule=constant \
-    -s 'train.optimizer=adamw(lr = 1e-3)' "$@"
+exec "$fsdpc" compile "$model" -s train.batch=8 -s train.steps=30 -s train.schedule=constant \
+    -s 'train.optimizer=adamw(lr = 3e-3)' "$@"
