@@ -188,7 +188,7 @@ inline uint32_t f32_to_f16(float x) {
 }
 
 struct EmulatedFragments {
-    uint32_t a[4], b[2];
+    float a[4][2], b[2][2];
 };
 template <int dtype> float emulate_half(uint32_t word, unsigned index) {
     uint32_t half = index % 2 ? word >> 16 : word & 0xffffu;
@@ -196,22 +196,32 @@ template <int dtype> float emulate_half(uint32_t word, unsigned index) {
 }
 template <int dtype>
 EMULATED inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
-    EmulatedFragments mine = {{a[0], a[1], a[2], a[3]}, {b0, b1}};
+    EmulatedFragments mine;
+    for (unsigned h = 0; h < 2; h++) {
+        for (unsigned i = 0; i < 4; i++) mine.a[i][h] = emulate_half<dtype>(a[i], h);
+        mine.b[0][h] = emulate_half<dtype>(b0, h);
+        mine.b[1][h] = emulate_half<dtype>(b1, h);
+    }
     const EmulatedFragments *all =
         (const EmulatedFragments *)emulate_warp_exchange(&mine, sizeof mine);
-    unsigned lane = threadIdx.x % 32;
-    for (unsigned i = 0; i < 4; i++) {
-        unsigned row = lane / 4 + i / 2 * 8, column = 2 * (lane % 4) + i % 2;
-        float sum = c[i];
-        for (unsigned k = 0; k < 16; k++) {
-            /* a: lane row % 8 * 4 + k / 2 % 4; register bit 0: lower rows, bit 1: columns 8.. */
-            const EmulatedFragments &left = all[row % 8 * 4 + k / 2 % 4];
-            const EmulatedFragments &right = all[column * 4 + k / 2 % 4];
-            sum += emulate_half<dtype>(left.a[row / 8 + k / 8 * 2], k) *
-                   emulate_half<dtype>(right.b[k / 8], k);
-        }
-        c[i] = sum;
-    }
+    /* Rows lane / 4 and 8 more, columns 2 * (lane % 4) and the next. Of a, register bit 0 says
+     * which of the rows, bit 1 which half of the 16 products, as of b bit 0; q and h count in it.
+     */
+    const EmulatedFragments *left = all + threadIdx.x % 32 / 4 * 4;
+    const EmulatedFragments *right = all + threadIdx.x % 4 * 8;
+    float sum[4] = {c[0], c[1], c[2],
+                    c[3]}; /* in registers: c may lie in `all`, as far as g++ knows */
+    for (unsigned half = 0; half < 2; half++)
+        for (unsigned q = 0; q < 4; q++)
+            for (unsigned h = 0; h < 2; h++) {
+                float a0 = left[q].a[2 * half][h], a8 = left[q].a[2 * half + 1][h];
+                float even = right[q].b[half][h], odd = right[q + 4].b[half][h];
+                sum[0] += a0 * even;
+                sum[1] += a0 * odd;
+                sum[2] += a8 * even;
+                sum[3] += a8 * odd;
+            }
+    memcpy(c, sum, sizeof sum);
 }
 
 template <int dtype> uint32_t round_pair(float low, float high) {
