@@ -136,7 +136,7 @@ static void emit_op(Update *u, uint32_t k, OpKind kind) {
     Graph *g = u->g;
     const Signature *s = op_signature(kind);
     uint32_t kept = signature_updated(s);
-    int32_t state[MOST_KEPT];
+    int32_t state[MOST_SLOTS];
     ValueId in[MOST_SLOTS];
     builder_at_unit(&u->b, g->groups.at[k].unit, PHASE_UPDATE);
     for (uint32_t j = 0; j < s->n_in; j++) {
