@@ -8,7 +8,6 @@
 
 /* facts.c: puts each fact of the model into the sink, always in the same order. */
 void facts_of_model(const Frontend *f, FactSink *sink);
-uint32_t param_flags(const Param *p); /* PARAM_* */
 /* plan_emit.c */
 /* Appends the plan file of f->graph, which must be at level sched, to out. Deterministic: the bytes
  * depend only on the arguments. */

@@ -44,7 +44,8 @@ static void constants(const Facts *out) {
     }
 }
 
-uint32_t param_flags(const Param *p) {
+/* As plan_emit.c says them once more. */
+static uint32_t flags_of(const Param *p) {
     return (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
            (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
            (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
@@ -57,7 +58,7 @@ static void param(const Facts *out, const Param *p) {
     bool transposed; /* the same as for the parameter */
     fact_text(row, p->key);
     fact_text(row, p->checkpoint);
-    fact_whole(row, param_flags(p));
+    fact_whole(row, flags_of(p));
     fact_whole(row, p->init);
     fact_real(row, p->init_mean);
     fact_real(row, p->init_std);

@@ -92,6 +92,15 @@ static uint32_t params_of_model(const Graph *g) {
     return n;
 }
 
+/* Written here and in facts.c: proof 8 compares what the two say. */
+static uint32_t param_flags(const Param *p) {
+    return (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
+           (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
+           (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
+           (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0) |
+           (p->keep_f32 ? PARAM_F32 : 0) | (p->replicate ? PARAM_WHOLE : 0);
+}
+
 static void emit_params(Emit *e) {
     for (uint32_t i = 0; i < params_of_model(e->g); i++) {
         const Param *p = &e->g->params.at[i];
