@@ -1,7 +1,9 @@
-/* The table of ops and its lookups, for every room that prints or reads ops. */
+/* The table of ops and its lookups, for every room that prints or reads ops, and the tables of
+ * words.h. */
 #include <string.h>
 
 #include "op.h"
+#include "words.h"
 
 /* Required columns: an op that lacks one, or has it twice, does not compile. */
 #define ONCE(id, column, ...) _Static_assert((0 __VA_ARGS__) == 1, #id ": column " column " once");
@@ -95,3 +97,23 @@ int op_stands_for(OpKind op, int n) {
 const char *phase_name(int phase) { return word_of(&words_Phase, phase); }
 
 const char *stream_name(int stream) { return word_of(&words_StreamKind, stream); }
+
+/* ---- words.h */
+
+#define WORD(constant, word, meaning) word,
+#define MEANING(constant, word, meaning) meaning,
+#define TABLE(name, count)                                                                         \
+    static const char *const text_##name[] = {WORDS_##name(WORD)};                                 \
+    static const char *const meaning_##name[] = {WORDS_##name(MEANING)};                           \
+    const Words words_##name = {text_##name, meaning_##name, count};
+WORD_TABLES(TABLE)
+
+const char *word_of(const Words *w, int64_t value) {
+    return value >= 0 && value < w->n ? w->at[value] : "?";
+}
+
+int word_find(const Words *w, const char *word) {
+    for (int i = 0; i < w->n; i++)
+        if (!strcmp(w->at[i], word)) return i;
+    return -1;
+}

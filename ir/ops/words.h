@@ -266,7 +266,7 @@ typedef struct Words {
     int n;
 } Words;
 
-/* words.c: words_Phase, words_Strategy, .. */
+/* op.c: words_Phase, words_Strategy, .. */
 #define WORD_TABLE(name, count) extern const Words words_##name;
 WORD_TABLES(WORD_TABLE)
 #undef WORD_TABLE

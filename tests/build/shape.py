@@ -1,6 +1,6 @@
 """Prints every source that exceeds the limits of the house style: files over 600 lines, functions
-over 80, lines over 100 columns (tables with one row per line may be longer), a README of 120
-lines or more. argv: repository.
+over 80, lines over 100 columns (tables with one row per line may be longer), folders of more than
+25 sources outside of tests, a README of 120 lines or more. argv: repository.
 
 A function begins at the margin with a parameter list and ends with a brace at the margin; tables
 are not functions."""
@@ -36,6 +36,9 @@ root = sys.argv[1]
 for room in ROOMS:
     for folder, folders, files in sorted(os.walk(os.path.join(root, room))):
         folders[:] = sorted(f for f in folders if f != "corpus")
+        sources = [f for f in files if f.endswith(ENDINGS)]
+        if room != "tests" and len(sources) > 25:
+            print(f"{os.path.relpath(folder, root)}: {len(sources)} sources")
         for file in sorted(files):
             if not file.endswith(ENDINGS) and file != "run":
                 continue

@@ -2,8 +2,8 @@
  * attention, which are made once and run any number of times.
  *
  * The library is found at run time: device_cuda.so also loads without it. Its calls are a table, so
- * that a test can put its own functions there and read what a graph is made of. Built without
- * cuDNN's header there is none of this but the forms.
+ * that a test can put its own functions there and read what a graph is made of. A build
+ * without cuDNN's header has only the forms.
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads, h head width.
  */
@@ -61,8 +61,8 @@ typedef struct AttentionPlans AttentionPlans;
 
 /* ---- cudnn_library.c */
 
-/* After the last version whose attention needs a padding mask for lengths that are no multiple of
- * 128 (9.15.0), and those that NVIDIA's front end refuses (9.10.1, 9.14.0). Masked scores may be
+/* After the last version whose attention needs a padding mask for lengths that are not multiples
+ * of 128 (9.15.0), and those that NVIDIA's front end refuses (9.10.1, 9.14.0). Masked scores may be
  * minus infinity since 9.10. */
 enum { CUDNN_OLDEST = 91501 };
 
