@@ -250,10 +250,10 @@ static void report_unknown(Importer *i, const ImportEntry *e, bool known) {
         for (uint32_t k = 0; k < IMPORT_ROWS; k++)
             if (import_table[k].format == i->format && pattern_names(import_table[k].key, e->key))
                 add_values(&values, import_table[k].values);
-        const char *help =
-            values.n ? arena_printf(i->m->arena, "write one of %s (# stands for a number)",
-                                    buf_text(i->m->arena, &values))
-                     : NULL;
+        const char *help = values.n ? buf_text(i->m->arena, &values) : NULL;
+        if (help)
+            help = arena_printf(i->m->arena, "write one of %s%s", help,
+                                strchr(help, '#') ? " (# stands for a number)" : "");
         diag_report(i->m->ds, E_import_value, e->span, help, "%s cannot be `%s`", e->key, e->text);
         return;
     }

@@ -12,6 +12,6 @@ error[E0332]: fsdp_config.fsdp_sharding_strategy cannot be `FULL`
 2 |   fsdp_sharding_strategy: FULL
   |   ^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: write one of 1|FULL_SHARD|2|SHARD_GRAD_OP|3|NO_SHARD|4|HYBRID_SHARD|5|HYBRID_SHARD_ZERO2|null (# stands for a number)
+  = help: write one of 1|FULL_SHARD|2|SHARD_GRAD_OP|3|NO_SHARD|4|HYBRID_SHARD|5|HYBRID_SHARD_ZERO2|null
 
 ==== exit 1

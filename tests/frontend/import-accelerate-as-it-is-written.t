@@ -45,15 +45,15 @@ tp_config: {tp_size: 2}
   offload          = (states = cpu, params = cpu, grads = cpu) # old.yaml:6
 error[E0333]: fsdpc does not support parallelism_config.parallelism_config_cp_comm_strategy = allgather
  --> cp.yaml:2:22
-  = help: only dp_replicate_size and dp_shard_size are supported
+  = help: remove it; only dp_replicate_size and dp_shard_size are imported, and --mesh dp=N,tp=T,cp=S gives other axes
 
 error[E0333]: fsdpc does not support parallelism_config.parallelism_config_cp_size = 2
  --> cp.yaml:2:70
-  = help: only dp_replicate_size and dp_shard_size are supported
+  = help: remove it; only dp_replicate_size and dp_shard_size are imported, and --mesh dp=N,tp=T,cp=S gives other axes
 
 error[E0333]: fsdpc does not support tp_config.tp_size = 2
  --> cp.yaml:3:13
-  = help: parameters are split by FSDP only: set it to 1 or remove it
+  = help: remove it, and give the mesh with --mesh dp=N,tp=T
 
 note[W0311]: cp.yaml: this key has no effect: distributed_type
   = help: fsdpc dump --stage=config --accelerate cp.yaml says why

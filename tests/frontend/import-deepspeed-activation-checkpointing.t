@@ -14,7 +14,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; opt
 ==== out
 ds.json
   activation_checkpointing.partition_activations = true
-    has no effect: no two ranks hold the same activations, so none are split
+    has no effect: shard.rows, on by default, shares out activations along tp
   activation_checkpointing.number_checkpoints = 4
     has no effect: shard.recompute sets what is recomputed
   activation_checkpointing.contiguous_memory_optimization = true
