@@ -79,21 +79,29 @@ static AmountText amount_text(uint64_t bytes) {
 }
 
 int host_memory_check(const HostMemory *m, uint64_t available, char *error) {
+    const struct {
+        uint64_t bytes;
+        const char *before, *after;
+    } part[] = {{m->arena, "an arena of ", ""},
+                {m->offloaded, "", " of offloaded state"},
+                {m->copy, "a copy of ", " for checkpoints"},
+                {m->blocks, "", " of buffers for checkpoints"}};
     uint64_t all = bytes_needed(m, m->ranks);
     if (!available || all <= available) return 0;
-    char away[128] = "", copied[128] = "", ranks[128] = "";
-    if (m->offloaded)
-        snprintf(away, sizeof away, ", %s of offloaded state", amount_text(m->offloaded).text);
-    if (m->copy)
-        snprintf(copied, sizeof copied, " and a copy of %s for checkpoints",
-                 amount_text(m->copy).text);
+    char parts[4 * sizeof(AmountText) + 128] = "", total[sizeof(AmountText) + 64] = "";
+    size_t n = 0, said = 0;
+    for (size_t i = 0; i < ARRAY_LEN(part); i++)
+        if (part[i].bytes)
+            n += (size_t)snprintf(parts + n, sizeof parts - n, "%s%s%s%s", said++ ? ", " : "",
+                                  part[i].before, amount_text(part[i].bytes).text, part[i].after);
     if (m->ranks > 1)
-        snprintf(ranks, sizeof ranks, ", %s for the %d ranks on this machine",
+        snprintf(total, sizeof total, ": %s for the %d ranks on this machine",
                  amount_text(all).text, m->ranks);
-    return fail_with(error, EXIT_ENVIRONMENT,
-                     "the plan needs an arena of %s%s%s%s%s; %s are available",
-                     amount_text(m->arena).text, m->ranks > 1 ? " per rank" : "", away, copied,
-                     ranks, amount_text(available).text);
+    else if (said > 1)
+        snprintf(total, sizeof total, ": %s together", amount_text(all).text);
+    return fail_with(error, EXIT_ENVIRONMENT, "%s needs %s%s; %s are available",
+                     m->ranks > 1 ? "each rank" : "the plan", parts, total,
+                     amount_text(available).text);
 }
 
 bool host_memory_after_loss(const HostMemory *m, int32_t all, uint64_t available, char *text,

@@ -19,5 +19,5 @@ data  { train = synthetic_tokens(vocab = 256); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 1; steps = 1 }
 shard { unit = [Block, Linear]; offload = (states = cpu, params = cpu, grads = cpu) }
 ==== out
-error: the plan needs an arena of N GiB (N bytes), N GiB (N bytes) of offloaded state; N GiB (N bytes) are available
+error: the plan needs an arena of N GiB (N bytes), N GiB (N bytes) of offloaded state: N GiB (N bytes) together; N GiB (N bytes) are available
 help: set path = "folder" in shard.offload to keep offloaded state in a file there

@@ -14,5 +14,5 @@ data  { train = text("t.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 8; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { strategy = none }
 ==== out
-error: the plan needs an arena of N GiB (N bytes) per rank, N GiB (N bytes) for the 8 ranks on this machine; N GiB (N bytes) are available
+error: each rank needs an arena of N GiB (N bytes): N GiB (N bytes) for the 8 ranks on this machine; N GiB (N bytes) are available
 help: gradients are 50 % of the peak: shard.strategy = grads or full splits them, smaller units (shard.unit) reduce them in smaller parts; parameters are 50 % of the peak: shard.strategy = full and more ranks split them, shard.offload = (params = cpu) keeps them in host memory
