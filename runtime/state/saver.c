@@ -225,8 +225,8 @@ static void warn_of_failure(Rank *r, const char *error) {
     if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || atomic_load(&r->saves->stops))
         return;
     metrics_end_bar(r->run->metrics);
-    fprintf(stderr, "warning: rank %d: no checkpoint after step %lld: %s; the run continues\n",
-            r->rank, (long long)m->step - 1, error);
+    fprintf(stderr, "warning: rank %d: no checkpoint after %lld step%s; the run continues: %s\n",
+            r->rank, (long long)m->step, m->step == 1 ? "" : "s", error);
     r->checkpoint->explained = true;
 }
 
@@ -282,11 +282,12 @@ static int report_failure(Rank *r, int mine, int worst) {
     }
     char why[ERROR_BYTES];
     memcpy(why, r->error, sizeof why);
-    return fail_with(
-        r->error, worst, "%.250s\nhelp: %s; %s in %.150s", why,
-        m->last ? "it was the last one of the run" : "it was the third failure in a row",
-        r->checkpoint->saved_step < 0 ? "there is no checkpoint" : "the newest checkpoint is",
-        folder);
+    return fail_with(r->error, worst, "%.250s\nhelp: %s; %s %.150s", why,
+                     m->last ? "this was the run's last checkpoint"
+                             : "this was the third failure in a row",
+                     r->checkpoint->saved_step < 0 ? "there is no checkpoint in"
+                                                   : "continue with --resume-or-start",
+                     folder);
 }
 
 /* All ranks know what became of it, by the worst of their codes. */

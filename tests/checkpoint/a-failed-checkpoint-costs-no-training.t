@@ -3,7 +3,7 @@
 # A save that fails is reported, and the next one is tried; three failures in a row, or a failure of the last save, end the run.
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so sanitizer:none
 ==== out
-warning: rank 0: no checkpoint after step 0: cannot write ck/step-00000001.part/rank-00000-of-00001.safetensors: No space left on device; the run continues
+warning: rank 0: no checkpoint after 1 step; the run continues: cannot write ck/step-00000001.part/rank-00000-of-00001.safetensors: No space left on device
 exit 0
 lock
 step-00000005
@@ -15,10 +15,10 @@ step-00000006
 "checkpoint","step":4
 "checkpoint","step":5
 "checkpoint","step":6
-warning: rank 0: no checkpoint after step 1: cannot make ck/step-00000002.part: Input/output error; the run continues
-warning: rank 0: no checkpoint after step 2: cannot make ck/step-00000003.part: Input/output error; the run continues
+warning: rank 0: no checkpoint after 2 steps; the run continues: cannot make ck/step-00000002.part: Input/output error
+warning: rank 0: no checkpoint after 3 steps; the run continues: cannot make ck/step-00000003.part: Input/output error
 error: cannot make ck/step-00000004.part: Input/output error
-help: it was the third failure in a row; the newest checkpoint is in ck
+help: this was the third failure in a row; continue with --resume-or-start ck
 exit 2
 lock
 step-00000001

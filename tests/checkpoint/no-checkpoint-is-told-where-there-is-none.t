@@ -4,5 +4,5 @@
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so sanitizer:none
 ==== out
 error: cannot write ck/step-00000006.part/rank-00000-of-00001.safetensors: No space left on device
-help: it was the last one of the run; there is no checkpoint in ck
+help: this was the run's last checkpoint; there is no checkpoint in ck
 ==== exit 2
