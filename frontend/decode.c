@@ -372,7 +372,8 @@ static bool derive(Decode *d, const Op *op) {
         return true;
     }
     if (op->kind == OP_field) {
-        if (op->attr->index != 0) return refuse(d, op, "reads more than the tokens");
+        if (op->attr->index != 0)
+            return refuse(d, op, "reads a field of the batch other than the tokens");
         Attrs first = {.axis = 1, .start = 0, .count = 1};
         became_part(d, op->out, emit(d, OP_slice, first, 1, &d->inputs, NULL), 1);
         return true;

@@ -149,8 +149,11 @@ static NOINLINE ExprValue evaluate_index(Scope *s, const Node *e) {
     bool one = e->kids[1]->n == 1 && index.kind == VALUE_INT;
     if (!one || i < 0 || i >= n) {
         const char *text = node_text(s->model->arena, e->kids[0]);
-        Diag d = n ? method_error(s, E_unknown_field, e->kids[1]->span, "`%s` has elements 0 to %u",
-                                  text, n - 1)
+        Diag d = n ? method_error(
+                         s, E_unknown_field, e->kids[1]->span, "`%s` has elements 0 to %u%s", text,
+                         n - 1,
+                         one ? arena_printf(s->model->arena, ", not %lld", (long long)index.integer)
+                             : "")
                    : method_error(s, E_unknown_field, e->kids[1]->span, "`%s` is empty", text);
         if (!one) diag_help(&d, "an index is one integer, as in %s[0] or %s[-1]", text, text);
         method_emit(s, &d);

@@ -132,12 +132,12 @@ static bool size_denoising(Elaboration *e, const KeyValue *setting, int64_t leng
     d->spans = n.spans;
     *target = n.target;
     if (n.source != length)
-        return setting_error(e->model, setting,
-                             "span_corruption needs samples of more than %lld tokens",
+        return setting_error(e->model, setting, "span_corruption needs data.length above %lld",
                              (long long)length);
     return n.spans <= d->mask + 1 ||
-           setting_error(e->model, setting, "mark = %lld leaves too few ids for %lld spans",
-                         (long long)d->mask, (long long)n.spans);
+           setting_error(e->model, setting,
+                         "mark = %lld leaves too few ids for %lld spans: it must be at least %lld",
+                         (long long)d->mask, (long long)n.spans, (long long)n.spans - 1);
 }
 
 static bool declare_denoising(Elaboration *e, const Type *type, uint64_t *staging) {
@@ -162,8 +162,10 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
                            "data.length is needed");
     if (dims[0] > INT32_MAX / MIN(dims[1], INT32_MAX))
         return diag_report(e->model->ds, E_batch_size,
-                           model_setting(e->model, "train", "batch")->span, NULL,
-                           "a batch of %lld samples of %lld tokens is too large",
+                           model_setting(e->model, "train", "batch")->span,
+                           "use more ranks, a larger train.accumulate, or a smaller train.batch or "
+                           "data.length",
+                           "a micro-batch of %lld samples of %lld tokens is too large for a rank",
                            (long long)dims[0], (long long)dims[1]);
     Type type = type_of(DT_I32, 2, dims);
     if (s->train.denoising) return declare_denoising(e, &type, staging);
@@ -192,8 +194,9 @@ static bool open_arrays(Elaboration *e, const KeyValue *setting, const DataSourc
         for (int k = 1; !problem && k < types[i].rank; k++)
             if (types[i].dim[k] < 1) problem = "one of its axes has size 0";
         if (!problem) continue;
-        diag_report(e->model->ds, missing ? E_cannot_read : E_array_file, at, NULL,
-                    "cannot read %s: %s", f->path, problem);
+        diag_report(e->model->ds, missing ? E_cannot_read : E_array_file, at,
+                    missing ? "data paths are relative to the working directory" : NULL,
+                    "cannot %s %s: %s", missing ? "read" : "use", f->path, problem);
         right = false;
     }
     return right;
@@ -220,7 +223,8 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     for (uint32_t i = 0; i < s->train.fields.n; i++) {
         types[i].dim[0] = s->local_batch;
         if (!is_small(&types[i]))
-            return setting_error(e->model, train, "a batch of %s is too large",
+            return setting_error(e->model, train,
+                                 "a micro-batch of field `%s` is too large for a rank",
                                  s->train.fields.at[i].name);
         add_field(e, s->train.fields.at[i].name, &types[i], staging);
     }

@@ -72,7 +72,7 @@ void warn_idle_settings(Model *m, const Policy *p, const RunSettings *s) {
     warn_of_idle_sums(m, p);
     if (p->keeps_gathered && !mesh_cut_axes(&p->mesh))
         warn_idle(m, "shard", "gather_again", "ranks do not share out the work on a sample");
-    if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
+    if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no train.eval_every");
     static const char *const of_evaluation[] = {"metric", "predict"};
     for (size_t i = 0; i < ARRAY_LEN(of_evaluation); i++) {
         const KeyValue *key = model_setting(m, "train", of_evaluation[i]);

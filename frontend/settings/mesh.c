@@ -46,7 +46,7 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         if (axis_is_served((AxisRole)i)) here[n_here++] = known[i];
     }
     if (role == AXIS_ROLES) {
-        diag_report(m->ds, E_mesh, at, known_names(m->arena, name, known, AXIS_ROLES),
+        diag_report(m->ds, E_mesh, at, known_names(m->arena, name, here, n_here),
                     "the mesh has no axis `%s`", name);
     } else if (size < 1 || size > 1 << 20) {
         diag_report(m->ds, E_mesh, at, NULL, "axis %s has size %lld, but it must be 1 to %d", name,

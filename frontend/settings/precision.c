@@ -38,8 +38,9 @@ static void read_loss_scale(Model *m, Policy *p, const KeyValue *s, const char *
     else if (x[3] && (!is_power_of_two(x[2]) || x[2] > 0.5))
         setting_error(m, s, "%s must back off by 0.5, 0.25, .., not by %g", name, x[2]);
     else if (x[3] < (v->kind == VALUE_LIST) || x[3] > (double)MOST_COUNT || x[3] != floor(x[3]))
-        setting_error(m, s, "the interval of %s must be a whole number of steps, not %g", name,
-                      x[3]);
+        setting_error(m, s,
+                      "the interval of %s must be a whole number of steps, at least 1, not %g",
+                      name, x[3]);
     p->loss_scale = x[0];
     if (!x[3]) return;
     p->loss_growth = x[1];

@@ -70,14 +70,15 @@ static void check_pipeline(Model *m, Policy *p, int64_t stages) {
             m, arena_printf(m->arena, "stages = %lld must be a multiple of pp = %lld", n, pp),
             NULL);
     else if (n > pp && !interleaved)
-        pipeline_error(m, arena_printf(m->arena, "stages = %lld are more than pp = %lld", n, pp),
-                       "several stages a rank need pipeline = interleaved");
+        pipeline_error(m, arena_printf(m->arena, "stages = %lld exceeds pp = %lld", n, pp),
+                       "several stages per rank need pipeline = interleaved");
     if (interleaved && micro % pp)
         pipeline_error(m,
                        arena_printf(m->arena,
-                                    "interleaved needs M = %lld to be a multiple of pp = %lld",
+                                    "pipeline = interleaved needs train.accumulate = %lld to be a "
+                                    "multiple of pp = %lld",
                                     micro, pp),
-                       "M is train.accumulate, the micro-batches of a step");
+                       "train.accumulate is the number of micro-batches per step");
 }
 
 /* [["h.0", "h.1"], ["h.2"]]: the units of each stage. */

@@ -31,7 +31,7 @@ error[E0209]: an integer has no field `x`
 8 |     y = D.x
   |         ^^^
 
-error[E0209]: `h` has elements 0 to 1
+error[E0209]: `h` has elements 0 to 1, not 2
  --> m.fsd:9:11
   |
 9 |     z = h[2]

@@ -12,7 +12,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 2251799813685248; 
         optimizer = adamw(lr = 1e31, weight_decay = 1e30 * 4); schedule = cosine(final = -1e31) }
 shard { inflight = 9223372036854775807 }
 ==== out
-error[E0315]: a batch of 1125899906842624 samples of 3 tokens is too large
+error[E0315]: a micro-batch of 1125899906842624 samples of 3 tokens is too large for a rank
 error[E0311]: train.batch can be at most 1125899906842624, not 2251799813685248
 error[E0311]: train.steps can be at most 1125899906842624, not 1125899906842625
 error[E0311]: train.eval_every can be at most 1125899906842624, not 1125899906842625

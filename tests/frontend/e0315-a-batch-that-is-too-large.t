@@ -13,10 +13,12 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 400M }
 ==== err
-error[E0315]: a batch of 400000000 samples of 8 tokens is too large
+error[E0315]: a micro-batch of 400000000 samples of 8 tokens is too large for a rank
   --> m.fsd:11:55
    |
 11 | train { loss = cross_entropy(model(inputs), targets); batch = 400M }
    |                                                       ^^^^^
+   |
+   = help: use more ranks, a larger train.accumulate, or a smaller train.batch or data.length
 
 ==== exit 1

@@ -17,13 +17,13 @@ model = Net
 data { train = npy(x = "x.npy", y = "y.npy"); val = npy(x = "z.npy", y = "y.npy") }
 train { loss = cross_entropy(model(x), y); batch = 4; metric = accuracy(model(x), y) }
 ==== err
-error[E0316]: cannot read x.npy: its dtype is '<c8'; little-endian f2 f4 f8, i1 to i8, u1 to u8 and bool are supported
+error[E0316]: cannot use x.npy: its dtype is '<c8'; little-endian f2 f4 f8, i1 to i8, u1 to u8 and bool are supported
  --> -s:1:20
   |
 1 | data.train=npy(x = "x.npy", y = "y.npy")
   |                    ^^^^^^^
 
-error[E0316]: cannot read y.npy: it has 10 samples, z.npy has 5
+error[E0316]: cannot use y.npy: it has 10 samples, z.npy has 5
  --> -s:1:33
   |
 1 | data.train=npy(x = "z.npy", y = "y.npy")

@@ -13,5 +13,5 @@ model = Net
 data { train = npy(x = "x.npy", y = "x.npy") }
 train { loss = cross_entropy(model(x), y) }
 ==== out
-error[E0318]: a batch of x is too large
+error[E0318]: a micro-batch of field `x` is too large for a rank
 ==== exit 1

@@ -24,8 +24,8 @@ error[E0312]: `mlm` needs `mask`
  --> -s:1:12
 error[E0311]: `span` of `span_corruption` must be at least 1, not 0.5
  --> -s:1:46
-error[E0318]: mark = 0 leaves too few ids for 2 spans
+error[E0318]: mark = 0 leaves too few ids for 2 spans: it must be at least 1
  --> -s:1:12
 error[E0318]: data.val must give the same fields as data.train
-error[E0318]: span_corruption needs samples of more than 2 tokens
+error[E0318]: span_corruption needs data.length above 2
 error[E0207]: the data source has no field `targets`

@@ -24,8 +24,8 @@ error[E0318]: loss_scale must start at a power of two from 1 to 2^60, not at 3
 error[E0318]: loss_scale must be (start, growth, backoff, interval), or a number
 error[E0318]: loss_scale must grow by a power of two, at least 2, not by 3
 error[E0318]: loss_scale must back off by 0.5, 0.25, .., not by 0.75
-error[E0318]: the interval of loss_scale must be a whole number of steps, not 0
-error[E0318]: the interval of loss_scale must be a whole number of steps, not 1.5
+error[E0318]: the interval of loss_scale must be a whole number of steps, at least 1, not 0
+error[E0318]: the interval of loss_scale must be a whole number of steps, at least 1, not 1.5
 error[E0318]: loss_scale must be (start, growth, backoff, interval), or a number
 error[E0310]: train.loss_scale must be a number or none or a list, not a name
 warning[W0302]: precision = bf16: loss_scale has no effect

@@ -17,7 +17,7 @@ shard { unit = Linear }
 warning[W0302]: strategy = none: prefetch has no effect
 warning[W0302]: strategy = none: inflight has no effect
 warning[W0302]: train.accumulate = 1: accumulate has no effect
-warning[W0302]: no eval_every: eval_steps has no effect
+warning[W0302]: no train.eval_every: eval_steps has no effect
 warning[W0302]: no prefetch in backward: prefetch_at has no effect
 warning[W0302]: unit = root: inflight has no effect
 warning[W0302]: unit = root, reshard_root = false: reshard has no effect

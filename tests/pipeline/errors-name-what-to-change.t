@@ -15,7 +15,7 @@ error[E0409]: stages = 4: the model has 3 units
 error[E0409]: axis pp is not the first one of the mesh
   = help: ranks of a stage are neighbours: write mesh = (pp = .., dp = ..)
 error[E0409]: stages = 3 must be a multiple of pp = 2
-error[E0409]: stages = 4 are more than pp = 2
-  = help: several stages a rank need pipeline = interleaved
-error[E0409]: interleaved needs M = 3 to be a multiple of pp = 2
-  = help: M is train.accumulate, the micro-batches of a step
+error[E0409]: stages = 4 exceeds pp = 2
+  = help: several stages per rank need pipeline = interleaved
+error[E0409]: pipeline = interleaved needs train.accumulate = 3 to be a multiple of pp = 2
+  = help: train.accumulate is the number of micro-batches per step
