@@ -135,7 +135,7 @@ static void put_forward(const Check *c, Numbers *n, uint64_t i) {
 static void check_repeated(Check *c, const Numbers *n, uint64_t i) {
     for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
         if (*find_number(n, c->number[check_out(c, i, k)]) != c->number[check_out(c, i, k)])
-            check_fail(c, "4k", i, "does not recompute any instruction of forward");
+            check_fail(c, "4k", i, "is marked as recomputed, but forward computes no such value");
 }
 
 void check_recomputed(Check *c, const PlanProgram *pr) {

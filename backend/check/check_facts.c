@@ -205,7 +205,7 @@ void check_facts(Check *c) {
     for (uint64_t i = 0; i < p->n_sources; i++) check_source(&r, &p->sources[i]);
     for (uint64_t i = 0; i < p->n_nodes; i++) check_metric(&r, &p->nodes[i]);
     if (r.next < p->n_facts)
-        check_fail(c, "8c", NO_INSTR, "the plan's tables have no %s, which the model has",
+        check_fail(c, "8c", NO_INSTR, "the plan's tables lack %s, which the model has",
                    plan_string(p, p->facts[r.next].name));
     c->result->facts = p->n_facts;
 }

@@ -72,8 +72,10 @@ void follow_norm(GradientCheck *s, uint64_t i) {
     int64_t group = s->c->p->instrs[i].attr.group;
     check_complete(s, i, 0, group);
     if (follow_first_alike(s->c, group) != group)
-        check_fail(s->c, "4g", i, "takes the norm of group %lld, which group %lld has, too",
-                   (long long)group, (long long)follow_first_alike(s->c, group));
+        check_fail(
+            s->c, "4g", i,
+            "takes the norm of group %lld, whose parameters the norm of group %lld counts already",
+            (long long)group, (long long)follow_first_alike(s->c, group));
     if (s->listed[group])
         check_fail(s->c, "4g", i, "instruction %u has already taken the norm of group %lld",
                    s->listed[group] - 1, (long long)group);

@@ -122,7 +122,7 @@ int driver_open_plan(Driver *d, const char *file, Plan *plan) {
     char message[1024];
     if (d->options.hf || is_model(file)) return make_plan(d, file, plan);
     if (d->options.given & OPTIONS_MODEL)
-        return driver_mistake(d, E_option_value, "a plan has its own",
+        return driver_mistake(d, E_option_value, "a plan has its own settings",
                               "settings of a model need a model file, and %s is not a model file",
                               file);
     int code = plan_open(plan, file, message, sizeof message);
@@ -138,7 +138,8 @@ int driver_check_target(Driver *d, const char *output) {
         return driver_mistake(d, E_option_value, NULL, "-o: the path is too long");
     if (!access(manifest, F_OK))
         return driver_mistake(d, E_option_value, NULL,
-                              "-o names a folder of checkpoints, and %s is one step", output);
+                              "-o takes a folder of checkpoints, but %s is a single checkpoint",
+                              output);
     return 0;
 }
 
@@ -182,10 +183,10 @@ int driver_reshard(Driver *d) {
         return driver_mistake(d, E_missing_argument, NULL,
                               "`fsdpc reshard` needs -o FOLDER, where the new checkpoint goes");
     if (has_plan == has_ranks)
-        return driver_mistake(d, E_missing_argument,
-                              "-n M cuts it evenly for M ranks; a plan says where all of it goes",
-                              "`fsdpc reshard` needs %s",
-                              has_plan ? "-n or a plan, not both" : "-n M or a plan");
+        return driver_mistake(
+            d, E_missing_argument,
+            "-n M divides the checkpoint evenly among M ranks; a plan gives its own layout",
+            "`fsdpc reshard` needs %s", has_plan ? "-n or a plan, not both" : "-n M or a plan");
     int code = driver_check_target(d, o->output);
     if (!code && has_plan) code = driver_open_plan(d, o->files.at[1], &plan);
     if (code) return code;

@@ -24,7 +24,8 @@ const CommandInfo command_table[COMMANDS] = {
      "\n"
      "The text of a plan is for people: what is sharded, what the peak consists of, what is\n"
      "sent; for each program its units, a picture of its memory and its instructions. Each stream\n"
-     "has a column: `|` is a collective under way, `<- h.1` waits for that of h.1. The columns at\n"
+     "has a column: `|` is a collective under way, `<- h.1` waits for the one of h.1. The columns "
+     "at\n"
      "the right are the bytes that an instruction writes, its line in the model file, and the\n"
      "bytes that are live while it runs. x' is the gradient of x, x:y a further result y of x,\n"
      ".weight a parameter of the same module. Layers that repeat are folded into one line.\n"
@@ -36,22 +37,22 @@ const CommandInfo command_table[COMMANDS] = {
     {"fit", "fit FILE --memory 80GiB [options]",
      "what fits a device: samples, length, ranks, settings",
      "FILE is a model or a plan. Compiles the model with many settings, without writing a\n"
-     "plan, and prints whether it fits and what room is left, the most samples of a\n"
-     "micro-batch on a rank, the longest data.length and the fewest ranks that fit, and the\n"
+     "plan, and prints whether it fits and how much memory is left, the most samples\n"
+     "per rank in a micro-batch, the longest data.length and the fewest ranks that fit, and the\n"
      "peak with one setting changed. If FILE does not fit, it looks for settings that together\n"
-     "make it fit. If nothing fits on these ranks with this length, it prints what holds\n"
-     "memory at the least peak, with source lines, and the smallest mesh with tp, cp and pp\n"
+     "make it fit. If nothing fits on these ranks with this length, it prints what takes\n"
+     "memory at the lowest peak, with source lines, and the smallest mesh with tp, cp and pp\n"
      "inside nodes of 8 ranks (or those of --machine), and ends with exit code 1. Every number\n"
-     "is the prediction of fsdpc compile with the options beside it.\n",
+     "is what fsdpc compile predicts with the options next to it.\n",
      "fsdpc fit model.fsd --memory 80GiB",
      BIT(MEMORY) | BIT(OUTSIDE) | BIT(MACHINE) | BIT(DEVICE) | BIT(FORMAT) | BIT(HF) |
          OPTIONS_MODEL | BIT(WARN) | BIT(ERROR_FORMAT) | BIT(QUIET),
      1, 1, WORDS_FILES, NULL},
     {"machine", "machine -n RANKS -o FILE.machine [options]", "measure this machine, for --machine",
-     "Runs plans of a model with all kinds of ops on RANKS ranks of this machine, by the fsdp-run\n"
-     "beside fsdpc, and writes constants with which their instructions are predicted best; takes "
-     "two\n"
-     "minutes, in which nothing else should run. In steps, for other launchers and GPUs:\n"
+     "Runs plans of a model with all kinds of ops on RANKS ranks of this machine, with the\n"
+     "fsdp-run next to fsdpc, and writes the constants that predict their instructions best. It\n"
+     "takes two minutes, during which nothing else should run. In steps, for other launchers and "
+     "GPUs:\n"
      "    fsdpc machine --plan -n 8 -o measure              writes plans into a folder\n"
      "    fsdp-run --profile f32.json measure/f32.bin       and the other plans there, as you run "
      "plans\n"
@@ -64,9 +65,8 @@ const CommandInfo command_table[COMMANDS] = {
     {"import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
      "DIR is a folder of the hub, or its config.json alone. Writes a model file that computes "
      "what\n"
-     "Transformers computes, with `config`, `names hf` and `config hf`; its sections data and "
-     "train\n"
-     "are to be filled in. Every key of config.json is used, changes no numbers, or is refused by\n"
+     "Transformers computes, with `config`, `names hf` and `config hf`; fill in its sections data\n"
+     "and train. Every key of config.json is used, changes no numbers, or is refused by\n"
      "name. If the folder has weights, their names and shapes are compared with the model.\n",
      "fsdpc import hub/config.json -o imported.fsd",
      BIT(OUTPUT) | BIT(WARN) | BIT(ERROR_FORMAT) | BIT(QUIET), 1, 1, WORDS_FILES, NULL},
@@ -85,25 +85,23 @@ const CommandInfo command_table[COMMANDS] = {
      "names\n"
      "the file, the tensor and the newest intact checkpoint before it.\n",
      "fsdpc check plan.bin", BIT(VERBOSE) | BIT(ERROR_FORMAT), 1, 1, WORDS_FILES, NULL},
-    {"reshard", "reshard CK (-n M | plan.bin) -o CK2", "a checkpoint in the files of other ranks",
+    {"reshard", "reshard CK (-n M | plan.bin) -o CK2", "a checkpoint rewritten for other ranks",
      "Writes the same state, all of it, into files of M ranks, or in exactly the layout of a "
      "plan,\n"
-     "as a step of the same number in FOLDER. Every hash is checked on the way. It takes no more\n"
+     "as a step of the same number in CK2. Every hash is checked on the way. It takes no more\n"
      "than 256 MiB of memory. (A run can resume from files of any number of ranks without this.)\n",
      "fsdpc reshard old -n 4 -o new", BIT(OUTPUT) | BIT(RANKS) | BIT(ERROR_FORMAT) | BIT(QUIET), 1,
      2, WORDS_FILES, NULL},
     {"convert", "convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT",
-     "weights of a checkpoint, or one of weights",
-     "Of a checkpoint: writes its weights as `fsdp-run --save` would have done after that step, "
-     "to\n"
-     "a .safetensors file, or to a folder of Hugging Face's layout, which is there or has a slash\n"
-     "at its end. Of a .safetensors file, an index or a folder: makes a checkpoint of a plan at "
-     "step\n"
-     "0, with moments of zero, from which --resume and --load begin.\n"
+     "a checkpoint to weights, or weights to a checkpoint",
+     "From a checkpoint: writes its weights as `fsdp-run --save` would have done after that step,\n"
+     "to a .safetensors file, or to a folder in Hugging Face's layout (an existing one, or a name\n"
+     "that ends with a slash). From a .safetensors file, an index or a folder: makes a checkpoint "
+     "of\n"
+     "a plan at step 0, with moments of zero, from which --resume and --load can start.\n"
      "\n"
-     "PLAN is a plan, or a model file with the options that compile takes. Of a checkpoint its "
-     "names\n"
-     "and `config hf` are taken in place of those with which the checkpoint was made.\n",
+     "PLAN is a plan, or a model file with the options that compile takes. For a checkpoint, the\n"
+     "names and `config hf` of PLAN replace those that it was made with.\n",
      "fsdpc convert old -o weights/",
      BIT(OUTPUT) | BIT(DTYPE) | BIT(MAX_FILE) | OPTIONS_MODEL | BIT(WARN) | BIT(ERROR_FORMAT) |
          BIT(QUIET),
@@ -111,7 +109,7 @@ const CommandInfo command_table[COMMANDS] = {
     {"explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", "fsdpc explain E0204", 0, 0, 1, WORDS_CODES,
      NULL},
-    {"help", "help [TOPIC]", "everything that a model file and the commands can say",
+    {"help", "help [TOPIC]", "the reference of the model file and the commands",
      "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown, and\n"
      "--format=json the words of the language by kind and section: editors/update.py gives them "
      "to\n"

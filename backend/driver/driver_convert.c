@@ -108,7 +108,9 @@ static int convert_out(Checkpoint *from, const CkContents *named, const SaveForm
     if (code) {
         snprintf(error, ERROR_BYTES, "%.300s: %.180s", checkpoint_folder(from), odd);
     } else if (twice) {
-        snprintf(error, ERROR_BYTES, "%.300s: two parameters would be saved as %.100s",
+        snprintf(error, ERROR_BYTES,
+                 "%.300s: two parameters would be saved as %.100s\n"
+                 "help: give a plan or model file with another `names` table",
                  checkpoint_folder(from), twice);
         code = EXIT_USER;
     }

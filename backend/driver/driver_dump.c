@@ -33,8 +33,9 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
         return driver_mistake(d, E_plan, NULL, "%s: %s", name, message);
     int64_t rank = d->options.given & BIT(RANK) ? d->options.rank : JSON_NO_RANK;
     if (rank >= (int64_t)plan.settings->ranks)
-        return driver_mistake(d, E_option_value, NULL, "there is no rank %lld: the plan is for %u",
-                              (long long)rank, plan.settings->ranks);
+        return driver_mistake(d, E_option_value, NULL,
+                              "there is no rank %lld: the plan has ranks 0 to %u", (long long)rank,
+                              plan.settings->ranks - 1);
     if (!driver_predict(d, &plan, &step)) return diag_exit_code(&d->diags);
     if (d->options.json)
         dump_plan_json(&plan, rank, driver_step_json(d, &step), &out);

@@ -68,8 +68,8 @@ static int run_plan(Driver *d, const Runs *r, const char *option, const char *fi
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_ENVIRONMENT;
     if (code == 127)
-        fail_environment("cannot run fsdp-run: it is neither beside fsdpc nor in PATH\n"
-                         "help: fsdpc machine --plan writes plans that another one can run");
+        fail_environment("cannot run fsdp-run: it is neither next to fsdpc nor in PATH\n"
+                         "help: fsdpc machine --plan writes plans that another fsdp-run can run");
     return code;
 }
 

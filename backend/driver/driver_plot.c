@@ -92,7 +92,7 @@ static bool curve_read(DiagSet *ds, Curve *c, const char *name, const char *text
     }
     if (c->loss.n || c->eval.n) return true;
     l.span = (Span){0};
-    return report_line(&l, "%s: no step is in this log", name);
+    return report_line(&l, "%s: this log has no steps", name);
 }
 
 /* Replaces every `each` points by their mean, without those that are not finite. */

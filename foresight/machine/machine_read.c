@@ -59,7 +59,7 @@ static void fault(const Reader *r, const char *path, const char *help, const cha
 
 static void unknown(const Reader *r, const char *path, const char *name, const char *const *known,
                     size_t n) {
-    const char *nearest = nearest_name(name, known, n), *help = "known are: ";
+    const char *nearest = nearest_name(name, known, n), *help = "known names: ";
     for (size_t i = 0; i < n && !nearest; i++)
         help = arena_printf(r->a, "%s%s%s", help, i ? ", " : "", known[i]);
     if (nearest) help = arena_printf(r->a, "did you mean `%s`?", nearest);

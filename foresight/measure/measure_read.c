@@ -92,7 +92,8 @@ bool measure_read_text(Measured *m, const char *file, const char *text, size_t n
     for (uint32_t k = 0; k < t->events.n; k++) m->ranks = MAX(m->ranks, t->events.at[k].rank + 1);
     if (good && m->ranks > MEASURE_RANKS)
         return fault(m, file, NULL,
-                     arena_printf(m->arena, "traces of more than %d ranks", MEASURE_RANKS));
+                     arena_printf(m->arena, "traces of more than %d ranks are not supported",
+                                  MEASURE_RANKS));
     if (good) vec_push(m->arena, &m->traces, t);
     return good;
 }
@@ -119,7 +120,7 @@ static bool find_variant(Measured *m, Trace *t) {
                               "make the plans with this fsdpc: fsdpc machine --plan -n %lld -o "
                               "FOLDER, then fsdp-run --profile TRACE FOLDER/f32.bin",
                               (long long)m->ranks),
-                 arena_printf(m->arena, "it is not of a measuring plan for %lld ranks",
+                 arena_printf(m->arena, "this is not a trace of a measuring plan for %lld ranks",
                               (long long)m->ranks));
 }
 

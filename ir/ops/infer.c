@@ -421,9 +421,10 @@ static const char *types_part(Infer *s) {
             return infer_fails(s, "operand %u is %s, which cannot be summed over ranks", k,
                                infer_text(s, &s->in[k]));
         if (!gathers && !pads && *dim / s->a->count % s->ranks)
-            return infer_fails(s, "runs of axis %lld of %s are not divisible by %lld ranks",
-                               (long long)s->a->axis, infer_text(s, &s->in[k]),
-                               (long long)s->ranks);
+            return infer_fails(
+                s, "axis %lld of %s has runs of %lld entries, not divisible by %lld ranks",
+                (long long)s->a->axis, infer_text(s, &s->in[k]), (long long)(*dim / s->a->count),
+                (long long)s->ranks);
         if (gathers && *dim > MOST_COUNT / s->ranks)
             return infer_fails(s, "%s is too large for %lld ranks", infer_text(s, &s->in[k]),
                                (long long)s->ranks);

@@ -10,6 +10,6 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0503]: there is no rank 2: the plan is for 2
+error[E0503]: there is no rank 2: the plan has ranks 0 to 1
 
 ==== exit 1

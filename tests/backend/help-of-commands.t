@@ -10,10 +10,10 @@ fsdpc 0.1.0: compiles models to plans for sharded training
     fsdpc import DIR -o model.fsd                    a Hugging Face folder to a model file
     fsdpc opt --pass=NAME[,NAME]... [FILE]           run passes on a graph in text form
     fsdpc check [-v] plan.bin | CK                   prove a plan correct, or a checkpoint intact
-    fsdpc reshard CK (-n M | plan.bin) -o CK2        a checkpoint in the files of other ranks
-    fsdpc convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT weights of a checkpoint, or one of weights
+    fsdpc reshard CK (-n M | plan.bin) -o CK2        a checkpoint rewritten for other ranks
+    fsdpc convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT a checkpoint to weights, or weights to a checkpoint
     fsdpc explain CODE                               the long form of a diagnostic
-    fsdpc help [TOPIC]                               everything that a model file and the commands can say
+    fsdpc help [TOPIC]                               the reference of the model file and the commands
     fsdpc completion bash|zsh                        a script that completes command lines
     fsdpc plot LOG.. -o FILE.svg                     the loss over the steps as a picture
 

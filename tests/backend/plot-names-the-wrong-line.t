@@ -32,5 +32,5 @@ error[E0511]: step 3 comes after step 3
 error[E0511]: `loss` of event `eval` is not a number
  --> number.log:1:1
 3
-error[E0511]: empty.log: no step is in this log
+error[E0511]: empty.log: this log has no steps
 3

@@ -2,6 +2,6 @@
 # Without fsdp-run nothing is measured.
 # NEEDS: sanitizer:none
 ==== err
-error: cannot run fsdp-run: it is neither beside fsdpc nor in PATH
-help: fsdpc machine --plan writes plans that another one can run
+error: cannot run fsdp-run: it is neither next to fsdpc nor in PATH
+help: fsdpc machine --plan writes plans that another fsdp-run can run
 ==== exit 2

@@ -22,7 +22,7 @@ error[E0515]: none.json: the trace has no instructions
 
 error[E0515]: x.json: traceEvents[0] is not an instruction of a plan
 
-error[E0515]: other.json: it is not of a measuring plan for 2 ranks
+error[E0515]: other.json: this is not a trace of a measuring plan for 2 ranks
   = help: make the plans with this fsdpc: fsdpc machine --plan -n 2 -o FOLDER, then fsdp-run --profile TRACE FOLDER/f32.bin
 
 error[E0515]: no trace of f32.bin has rank 0 of 2

@@ -129,7 +129,7 @@ static void link_kept(Links *l, uint64_t i, uint32_t program, bool set) {
     uint32_t v = check_out(c, i, 0), w = p->operands[p->instrs[l->kept[index] - 1].first_in];
     if (memcmp(&p->values[v].type, &p->values[w].type, sizeof(Type)) ||
         p->values[v].placed != p->values[w].placed)
-        check_fail(c, "5e", i, "is not what forward has kept");
+        check_fail(c, "5e", i, "differs in type or placement from what forward kept");
     l->same[v] = l->same[w];
 }
 
