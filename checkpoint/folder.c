@@ -159,10 +159,10 @@ void ck_advise_other_step(const char *step_folder, char *error) {
 
 static int sync_folder(const char *folder, char *error) {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return file_error("write", folder, error);
+    if (fd < 0) return file_error("sync", folder, error);
     /* Some file systems cannot sync a folder: their renames are as durable as they get. */
     int code =
-        fsync(fd) && errno != EINVAL && errno != ENOTSUP ? file_error("write", folder, error) : 0;
+        fsync(fd) && errno != EINVAL && errno != ENOTSUP ? file_error("sync", folder, error) : 0;
     close(fd);
     return code;
 }

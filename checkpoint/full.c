@@ -78,7 +78,9 @@ static int refuse_name(const CkContents *c, char *error) {
     bool twice;
     const char *bad = tensor_bad_name(&c->entry->name, sizeof *c->entry, c->n_entry, &twice);
     if (!bad) return 0;
-    return fail_with(error, EXIT_USER, "%.200s cannot be the name of a tensor in a checkpoint",
+    return fail_with(error, EXIT_USER,
+                     twice ? "two tensors of a checkpoint would be called %.200s"
+                           : "%.200s cannot be the name of a tensor in a checkpoint",
                      bad);
 }
 

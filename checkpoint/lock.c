@@ -61,9 +61,9 @@ static int open_file(const char *path, int *out, char *error) {
     if (fd < 0 && !other) return file_error("write", path, strerror(errno), error);
     if (other) {
         if (fd >= 0) close(fd);
-        return file_error(
-            "lock", path,
-            "a run did not create this file\nhelp: move it away, or name another folder", error);
+        return file_error("lock", path,
+                          "no run created this file\nhelp: move it away, or name another folder",
+                          error);
     }
     *out = fd;
     return 0;

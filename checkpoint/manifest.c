@@ -455,7 +455,8 @@ static int read_contents(ManifestReader *p, const json_t *o) {
     if (!format || strcmp(format, FORMAT))
         return corrupt_manifest(p, "not the manifest of a checkpoint");
     if (read_integer(p, o, "oldest_reader", 1, INT32_MAX) > CK_VERSION)
-        return corrupt_manifest(p, "a newer version of fsdpc wrote it, which this one cannot read");
+        return corrupt_manifest(p,
+                                "a newer version of fsdpc wrote it, and this one cannot read it");
     c->step = read_integer(p, o, "step", 0, MOST_COUNT);
     c->samples = read_integer(p, o, "samples", 0, INT64_MAX);
     c->evaluation_due = json_is_true(json_object_get(o, "evaluation_due"));
@@ -487,7 +488,7 @@ int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *tex
     if (bytes >= FIRST_BYTES)
         first_line(first, hash_bytes(text + FIRST_BYTES, bytes - FIRST_BYTES, 0));
     if (bytes < FIRST_BYTES || memcmp(text, first, FIRST_BYTES))
-        return corrupt_manifest(&p, "checksum mismatch");
+        return corrupt_manifest(&p, "checksum mismatch: the file is damaged");
     json_error_t fault;
     json_t *o = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
     int code = json_is_object(o) ? read_contents(&p, o) : corrupt_manifest(&p, "not a JSON object");

@@ -62,7 +62,9 @@ static int open_tokens(DataFile *f, char *error) {
         return report_corrupt_file(f, error, "shorter than a token file's header");
     memcpy(head, f->map.bytes, sizeof head);
     if (head[0] != TOKEN_MAGIC)
-        return report_corrupt_file(f, error, "not a token file (no magic 20240520)");
+        return report_corrupt_file(f, error,
+                                   "not a token file (no magic 20240520)\nhelp: "
+                                   "fsdpc-tokenize makes token files; text(..) reads text");
     if (head[1] != 1 && head[1] != 2)
         return fail_with(error, EXIT_CORRUPT,
                          "%s: token file version %d; only versions 1 and 2 are supported",
@@ -74,8 +76,9 @@ static int open_tokens(DataFile *f, char *error) {
     if (head[2] < 0 || (uint64_t)head[2] != have ||
         have * file_type_bytes(f->type) != f->map.size - TOKEN_HEADER)
         return fail_with(error, EXIT_CORRUPT,
-                         "%s: the header says %d tokens, but the file holds %llu bytes of tokens",
-                         f->map.path, head[2], (unsigned long long)(f->map.size - TOKEN_HEADER));
+                         "%s: the header says %d tokens of %u bytes, but %llu bytes follow it",
+                         f->map.path, head[2], (unsigned)file_type_bytes(f->type),
+                         (unsigned long long)(f->map.size - TOKEN_HEADER));
     return 0;
 }
 
@@ -89,7 +92,7 @@ static int count_samples(Dataset *d, char *error) {
     return fail_with(
         error, EXIT_CORRUPT,
         "%.300s: no sample: data.%s has fewer than %lld tokens (length + 1) in each file\n"
-        "help: a longer file, or compile with a smaller data.length",
+        "help: use a longer file, or compile with a smaller data.length",
         d->file[0].map.path, d->name, (long long)d->length + 1);
 }
 

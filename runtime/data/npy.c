@@ -76,7 +76,7 @@ static const char *read_dictionary(const char *text, NpyHeader *h) {
 int npy_read_header(const char *path, const uint8_t *bytes, size_t size, NpyHeader *h,
                     char *error) {
     if (size < 10 || memcmp(bytes, "\x93NUMPY", 6))
-        return report_corrupt_array(path, error, "no NumPy magic");
+        return report_corrupt_array(path, error, "it does not begin with NumPy's signature");
     if (bytes[6] < 1 || bytes[6] > 3)
         return report_corrupt_array(path, error, "unknown format version");
     size_t start = bytes[6] == 1 ? 10 : 12, length = bytes[8] | (size_t)bytes[9] << 8;

@@ -343,11 +343,10 @@ static int64_t added_at(const Tokenizer *t, const char *text, size_t *length) {
 static int check_characters(const char *text, char *error) {
     for (size_t n = strlen(text), length; n; n -= length, text += length)
         if (class_at(text, n, &length) == UNKNOWN)
-            return fail_with(
-                error, EXIT_USER,
-                "the text has %.*s, which --tokenizer cannot classify as a letter or not\n"
-                "help: give the prompt as token ids, without --tokenizer",
-                (int)length, text);
+            return fail_with(error, EXIT_USER,
+                             "--tokenizer does not know whether %.*s in the text is a letter\n"
+                             "help: give the prompt as token ids, without --tokenizer",
+                             (int)length, text);
     return 0;
 }
 

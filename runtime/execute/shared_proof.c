@@ -88,10 +88,10 @@ static bool follow_results(SharedProof *f, uint32_t k) {
     for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++) {
         AxisSet axes = f->shared->value[v];
         if (view && axes != f->shared->value[f->source[v]])
-            return refuse(f, k, "is elsewhere than what it is a view of");
+            return refuse(f, k, "is not shared like the value that it views");
         if (is_nothing(f->p, v) || view) continue;
         if (axes && (in->op != OP_unshard || axes != (AxisSet)in->attr.axes))
-            return refuse(f, k, "is shared and not a gather over these axes");
+            return refuse(f, k, "is shared, but is not a gather over the axes that share it");
         if (v > in->first_out && axes != first) return refuse(f, k, "is shared in part");
         first = axes;
         uint64_t from = f->p->values[v].address;

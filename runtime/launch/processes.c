@@ -154,8 +154,8 @@ int processes_compare(const LaunchContext *l, const StartReport *mine, const cha
         char who[160];
         l->module->describe(l->world, speaker, who, sizeof who);
         if (mine_to_say && bad < ranks)
-            fprintf(stderr, "note: this is %s; %d of %d ranks could start\n", who, ranks - bad,
-                    ranks);
+            fprintf(stderr, "note: this message is from %s; %d of %d ranks could start\n", who,
+                    ranks - bad, ranks);
         release_stderr(mine_to_say);
     }
     release_stderr(false);

@@ -40,7 +40,7 @@ static int refuse_restarts(const LaunchContext *l, const RunOptions *o,
             "--restarts: %s started this rank, and fsdp-run cannot start the others "
             "again\n"
             "help: let %s start the run again, with --resume-or-start FOLDER in place of "
-            "--restarts: docs/checkpoints.md has the lines",
+            "--restarts: docs/checkpoints.md shows the commands",
             l->launcher, l->launcher);
     if (!c->folder)
         return say_error(EXIT_USER,
@@ -76,7 +76,7 @@ static _Noreturn void become_run(const Supervisor *k, pid_t parent) {
     signal(SIGTTOU, SIG_IGN);
     pthread_sigmask(SIG_SETMASK, &k->before, NULL);
     execv("/proc/self/exe", k->argv); /* also where its file was replaced meanwhile */
-    fprintf(stderr, "error: cannot start %s again: %s\n", k->argv[0], strerror(errno));
+    fprintf(stderr, "error: cannot start %s: %s\n", k->argv[0], strerror(errno));
     _exit(EXIT_ENVIRONMENT);
 }
 

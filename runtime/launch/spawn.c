@@ -153,7 +153,7 @@ static void rank_child(char **command, int32_t rank, int listener, pid_t parent,
     prepare_child(parent, &own, SIGKILL);
     if (rank == 0) fcntl(listener, F_SETFD, 0);
     execv(command[0], command);
-    fprintf(stderr, "error: cannot start %s again: %s\n", command[0], strerror(errno));
+    fprintf(stderr, "error: cannot start %s as rank %d: %s\n", command[0], rank, strerror(errno));
     attempt_speak();
     _exit(EXIT_ENVIRONMENT);
 }

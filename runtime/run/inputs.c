@@ -18,7 +18,10 @@ static int count_steps(Run *run) {
     if (!s->steps) {
         int64_t samples;
         if (__builtin_mul_overflow(s->epochs, run->inputs.train->samples, &samples))
-            return say_error(EXIT_USER, "train.epochs: too many steps");
+            return say_error(EXIT_USER,
+                             "train.epochs = %" PRId64
+                             ": so many epochs have more samples than can be counted",
+                             s->epochs);
         /* rounded up: every sample is seen `epochs` times */
         run->steps.scheduled = samples / s->batch + (samples % s->batch != 0);
         if (s->schedule != SCHEDULE_CONSTANT && s->warmup + s->decay > (double)run->steps.scheduled)
@@ -31,7 +34,9 @@ static int count_steps(Run *run) {
     /* positions in the data are counted through all steps, and one evaluation after them */
     if (multiply_saturated(run->steps.scheduled, s->batch) > INT64_MAX / 4 ||
         tokens_per_step(run->plan) == INT64_MAX)
-        return say_error(EXIT_USER, "the plan's steps read more samples than can be counted");
+        return say_error(EXIT_USER,
+                         "the plan's steps read more samples or tokens than can be counted\n"
+                         "help: compile with smaller train.steps, train.batch or data.length");
     run->steps.end = run->options->steps >= 0 ? run->options->steps : run->steps.scheduled;
     if (run->steps.end > run->steps.scheduled)
         return say_error(EXIT_USER,
@@ -70,8 +75,10 @@ static int check_evaluation(const Run *run) {
     for (uint64_t i = 0; i < run->plan->n_roles; i++) {
         int64_t round = evaluation_round(run->plan, (uint32_t)i);
         if (round && need % round)
-            return say_error(EXIT_CORRUPT, "the samples of an evaluation are not divisible by "
-                                           "those of the plan's evaluation calls");
+            return say_error(EXIT_CORRUPT,
+                             "an evaluation reads %" PRId64
+                             " samples, which is not divisible by the %" PRId64 " of its calls",
+                             need, round);
     }
     if (need <= run->inputs.val->samples) return 0;
     fprintf(stderr,

@@ -9,9 +9,9 @@ exit 2
 kept
 mine
 ==== err
-error: cannot lock link/lock: a run did not create this file
+error: cannot lock link/lock: no run created this file
 help: move it away, or name another folder
-error: cannot lock name/lock: a run did not create this file
+error: cannot lock name/lock: no run created this file
 help: move it away, or name another folder
-error: cannot lock text/lock: a run did not create this file
+error: cannot lock text/lock: no run created this file
 help: move it away, or name another folder

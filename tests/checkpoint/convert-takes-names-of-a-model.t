@@ -22,7 +22,7 @@ error[E0512]: the plan is for a different model
     emb.weight: f32[128, 4] in the checkpoint, f32[128, 8] in the plan
 
 error[E0503]: settings of a model need a model file, and q is not a model file
-  = help: a plan has its own
+  = help: a plan has its own settings
 
 error[E0503]: settings of a model go with a model file
   = help: fsdpc convert CK model.fsd -o OUTPUT

@@ -12,10 +12,10 @@ error: rank 1: ck/step-00000008/rank-00001-of-00002.safetensors: tensor fc.weigh
 help: the newest intact checkpoint before it is ck/step-00000006
 error: rank 1: ck/step-00000008/rank-00001-of-00002.safetensors: tensor fc.weight: bytes 0 to 30207 are damaged: checksum mismatch
 help: the newest intact checkpoint before it is ck/step-00000006
-error: ck/step-00000008/manifest.json: checksum mismatch
+error: ck/step-00000008/manifest.json: checksum mismatch: the file is damaged
 help: the newest intact checkpoint before it is ck/step-00000004
 error: rank 0: ck/step-00000004/rank-00000-of-00002.safetensors: tensor fc.weight: the file is missing
 help: the newest intact checkpoint before it is ck/step-00000002
-error: ck/step-00000006/manifest.json: checksum mismatch
+error: ck/step-00000006/manifest.json: checksum mismatch: the file is damaged
 help: no earlier checkpoint is intact
 ==== exit 3

@@ -18,13 +18,13 @@ help: --checkpoint FOLDER --checkpoint-every STEPS
 error: --restarts and --log -: lines of repeated steps cannot be removed from standard output
 help: --log FILE
 error: --restarts: torchrun started this rank, and fsdp-run cannot start the others again
-help: let torchrun start the run again, with --resume-or-start FOLDER in place of --restarts: docs/checkpoints.md has the lines
+help: let torchrun start the run again, with --resume-or-start FOLDER in place of --restarts: docs/checkpoints.md shows the commands
 error: cannot open data file none: No such file or directory
 help: data paths are relative to the working directory; --data train=PATH names another file
 error: step 1: loss nan, gradient norm nan: not finite; the weights are those from before this step
 note: the first result that is not finite (nan) is that of out toy.fsd:4:16: linear #9, on rank 0
 help: train.on_nan = skip leaves such steps out
-error: ck/step-00000006/manifest.json: checksum mismatch
+error: ck/step-00000006/manifest.json: checksum mismatch: the file is damaged
 help: no earlier checkpoint is intact
 error: --eval-only does not train, so it excludes --restarts
 help: fsdp-run --help lists the options

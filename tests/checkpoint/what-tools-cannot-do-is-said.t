@@ -25,11 +25,11 @@ error[E0504]: `fsdpc reshard` needs -o FOLDER, where the new checkpoint goes
 
 exit 1
 error[E0504]: `fsdpc reshard` needs -n M or a plan
-  = help: -n M cuts it evenly for M ranks; a plan says where all of it goes
+  = help: -n M divides the checkpoint evenly among M ranks; a plan gives its own layout
 
 exit 1
 error[E0504]: `fsdpc reshard` needs -n or a plan, not both
-  = help: -n M cuts it evenly for M ranks; a plan says where all of it goes
+  = help: -n M divides the checkpoint evenly among M ranks; a plan gives its own layout
 
 exit 1
 error[E0503]: `-n` takes a number of ranks from 1 to 1048576, not `0`
@@ -56,7 +56,7 @@ exit 3
 error[E0510]: t.txt: this is not a plan: it does not start with FSDPLAN1
 
 exit 3
-error[E0503]: -o names a folder of checkpoints, and ck/step-00000002 is one step
+error[E0503]: -o takes a folder of checkpoints, but ck/step-00000002 is a single checkpoint
 
 exit 1
 error: cannot make no/x: No such file or directory

@@ -7,5 +7,5 @@ auto:crash: the losses of the own kernels
     attention backward [1, 24, 1, 64]: using other kernels instead of the one-pass kernel: the process that tried it was ended by signal 9 (Killed)
 auto:quick: the losses of the own kernels
 auto:lost: the losses of the own kernels
-    attention backward [1, 24, 1, 64]: using other kernels instead of the one-pass kernel: its result 0 differs in row 0
+    attention backward [1, 24, 1, 64]: using other kernels instead of the one-pass kernel: its result 0 differs from ours in row 0
 1 forms are kept

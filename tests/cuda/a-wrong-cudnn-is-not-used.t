@@ -7,14 +7,14 @@ cudnn: exit code 2
     error: FSDP_CUDA_ATTENTION=cudnn: the emulated GPU has no cuDNN
 cudnn:right: losses within 1e-2, other bits
 cudnn:wrong: the losses of the own kernels
-    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 2
-    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 0
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs from ours in row 2
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs from ours in row 0
 cudnn:unsteady: the losses of the own kernels
     attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs between two runs
     attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs between two runs
 cudnn:partial: the losses of the own kernels
-    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 95
-    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 283
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs from ours in row 95
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs from ours in row 283
 cudnn:fails: the losses of the own kernels
     attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: attention: an error: this library never runs anything
     attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: attention: an error: this library never runs anything

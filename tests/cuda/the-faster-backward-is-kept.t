@@ -6,7 +6,7 @@
 auto:quick: the losses of the own kernels
     a form is kept in one pass
 auto:lost: the losses of the own kernels
-    attention backward [1, 24, 1, 64]: using other kernels instead of the one-pass kernel: its result 0 differs in row 0
+    attention backward [1, 24, 1, 64]: using other kernels instead of the one-pass kernel: its result 0 differs from ours in row 0
     a form is kept in one pass
 auto: the losses of the own kernels
 onepass: the losses of the own kernels

@@ -9,7 +9,7 @@ help: copy the same FOLDER/plan.bin to every machine
 memory: codes 2 2 2
 error: GPU 1 is too small: the plan's arena takes N bytes (0.03 GiB), libraries about 0.00 GiB more; N bytes (0.03 GiB) of its 0.03 GiB are free
 help: workspaces of kernels are 100 % of the peak: more train.accumulate or a smaller train.batch
-note: this is rank 1 (process PID on HOST); 2 of 3 ranks could start
+note: this message is from rank 1 (process PID on HOST); 2 of 3 ranks could start
 gpus: codes 2 2 2
 error: rank R (process PID on HOST): NCCL's start: NCCL: invalid usage: Duplicate GPU detected : rank 2 and rank 1 both on CUDA device 0
 help: NCCL needs a GPU for each rank; --transport local runs several on one (tests: a NCCL_HOSTID for each process)

@@ -34,7 +34,7 @@ eval accuracy   0.175
 {"event":"eval","step":0,"loss":4.8435894727706907,"accuracy":0.17499999999999999}
 ==== err
 error: few: no sample: data.val has fewer than 6 tokens (length + 1) in each file
-help: a longer file, or compile with a smaller data.length
+help: use a longer file, or compile with a smaller data.length
 error: --eval-only needs weights: --load FILE
 help: fsdp-run --help lists the options
 error: --eval-only does not train, so it excludes --steps

@@ -37,7 +37,7 @@ disk full 2
     help: --steps, --threads, --load, --save, --dump-grads, --eval-only, --tokens, --checkpoint, --checkpoint-every and --resume must be the same
     error: cannot open data file none.txt: No such file or directory
     help: data paths are relative to the working directory; --data train=PATH names another file
-    note: this is rank 1 (process); 1 of 2 ranks could start
+    note: this message is from rank 1 (process); 1 of 2 ranks could start
     error: cannot open data file none.txt: No such file or directory
     help: data paths are relative to the working directory; --data train=PATH names another file
     error: rank 0 (process): cannot write the log /dev/full: No space left on device

@@ -7,5 +7,6 @@ model = Toy
 data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 65536; steps = 900000000000000; optimizer = sgd(lr = 0.1) }
 ==== err
-error: the plan's steps read more samples than can be counted
+error: the plan's steps read more samples or tokens than can be counted
+help: compile with smaller train.steps, train.batch or data.length
 ==== exit 1

@@ -159,8 +159,8 @@ static bool results_agree(Bench *b) {
         int64_t n = type_elements(t), h = b->a.h;
         if (!(t->dtype == DT_F32 ? sums_agree(own, other, n, &row)
                                  : rows_agree(own, other, n / h, h, &row)))
-            return fail_with(b->why, false, "its result %u differs in row %lld", (unsigned)i,
-                             (long long)row);
+            return fail_with(b->why, false, "its result %u differs from ours in row %lld",
+                             (unsigned)i, (long long)row);
         if (memcmp(other, b->result[AGAIN][i], (size_t)type_bytes(t)) != 0)
             return fail_with(b->why, false, "its result %u differs between two runs", (unsigned)i);
     }
