@@ -1,9 +1,11 @@
 /* How the processes of a run start, meet, lose each other and end.
  *
  * launcher.c finds out what started this process, as which rank. If nothing did, and the transport
- * needs a process per rank, spawn.c starts them, and restarts.c starts them again when one is lost.
+ * needs a process per rank, spawn.c starts them, and restarts.c starts them again when one is lost;
+ * hosts.c knows the hosts of --hosts, and attempt_progress.c how far an attempt has come. Then
  * processes.c brings them together through a transport module, which module.c loads, as it does
- * device modules. host_memory.c asks whether what they take together fits on this machine.
+ * device modules; address.c says where they meet over TCP. host_memory.c checks that what they take
+ * together fits on this machine.
  *
  * In go the command line and the environment; out comes a LaunchContext. Functions that can fail
  * return 0 or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
@@ -67,8 +69,8 @@ bool launch_says_address(const LaunchContext *l);    /* of rank 0, as torchrun a
 /* n: RANKS of -n, or 0. Fills the fields up to knows_locals. */
 int launch_detect(int32_t n, int32_t plan_ranks, LaunchContext *l, char *error);
 
-/* meeting.c: where ranks find rank 0 over TCP; fills address, port, listener and identity. */
-int launch_meeting(const LaunchContext *l, JoinOptions *o, char *error);
+/* address.c: where ranks find rank 0 over TCP; fills address, port, listener and identity. */
+int launch_address(const LaunchContext *l, JoinOptions *o, char *error);
 
 /* module.c */
 /* NULL with code and message when there is no such module, or no such device. */

@@ -1,9 +1,9 @@
-/* Finds out who started this process, and as which rank of how many: `-n`, else the environment of
- * torchrun, Open MPI, Slurm or PMI, in this order, else nobody: then the plan's ranks are threads
- * of this process.
+/* Finds out who started this process, and as which rank of how many. `-n` comes first, then the
+ * environment of torchrun, Open MPI, Slurm and PMI, in this order. If nobody did, the plan's ranks
+ * are threads of this process.
  *
- * RANK and WORLD_SIZE may also be set by hand, or by fsdp-run itself (spawn.c). meeting.c says
- * where ranks meet that find each other over TCP.
+ * RANK and WORLD_SIZE may also be set by hand, or by fsdp-run itself (spawn.c). address.c says
+ * where ranks that find each other over TCP meet.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * Between the meeting and the comparison every rank but 0 keeps its stderr in a file in memory.
  * When all is well that text is dropped, since rank 0 printed the same; else the first rank that
- * failed prints its own. So one message tells the mistake, however many ranks made it. Ranks that
+ * failed prints its own. So one message reports the mistake, however many ranks made it. Ranks that
  * spawn.c started hold stderr back from the beginning, rank 0 up to the meeting; with mpirun in
  * between, all of them up to the meeting, where MPI may have something to print.
  */
@@ -100,7 +100,7 @@ int processes_join(LaunchContext *l, const TransportTraits *t, int32_t test_host
                      .test_hosts = test_hosts,
                      .may_speak = attempt_speak,
                      .told_to_end = told_to_end};
-    if (!code && t->start != BY_MPIRUN) code = launch_meeting(l, &o, error);
+    if (!code && t->start != BY_MPIRUN) code = launch_address(l, &o, error);
     if (!code) code = l->module->join(&o, &l->world, error);
     if (code) {
         if (attempt_speak()) fprintf(stderr, "error: %s\n", error);

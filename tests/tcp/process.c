@@ -181,7 +181,7 @@ int main(int argc, char **argv) {
     LaunchContext l;
     JoinOptions o = {.timeout = number("FSDP_TIMEOUT", 60)};
     int code = launch_detect(0, 1, &l, error);
-    if (!code) code = launch_meeting(&l, &o, error);
+    if (!code) code = launch_address(&l, &o, error);
     if (code) {
         fprintf(stderr, "error: %s\n", error);
         return code;

@@ -138,7 +138,7 @@ static int check_local(const LaunchContext *l, char *error) {
         l->launcher, l->rank, l->ranks);
 }
 
-int launch_meeting(const LaunchContext *l, JoinOptions *o, char *error) {
+int launch_address(const LaunchContext *l, JoinOptions *o, char *error) {
     if (l->ranks == 1) return 0;
     int code = check_local(l, error);
     if (code) return code;
