@@ -1,4 +1,4 @@
-/* The plan checker's inside: what its files share. Nobody else includes this.
+/* What the files of the plan checker share. Only its rooms and its tests include this.
  *
  * The checker takes the plan's tables (settings, groups, states, ..) as the statement of what must
  * happen, and the instructions, edges and addresses as what does happen; it proves that the second
@@ -51,8 +51,8 @@ typedef struct Check {
     /* by value of the whole plan */
     uint32_t *root;      /* the value whose memory a view shows; itself otherwise */
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
-    uint32_t *linked;    /* room for other operands */
     uint32_t *use;       /* directly or through a view, ascending */
+    uint32_t *linked;    /* operands as check_link makes them */
     Type *types;         /* room for those of an instruction's operands and results */
     Place *place;        /* check_placement.c: how a value is placed along the level's axis */
     Type *part;          /* its type on a rank of that axis */
@@ -256,11 +256,11 @@ void check_recomputed(Check *c, const PlanProgram *pr);
 void check_backward(Check *c, const PlanProgram *pr);
 /* check_blame.c: which instruction is why the pack's operand is not the parameter's gradient */
 void check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value);
-/* check_stages.c: of a pipeline. Programs of a kind are pieces of one that computes the whole
- * model: rule 5 of each. */
+/* check_stages.c: of a pipeline, whose programs of a kind are pieces of one that computes the whole
+ * model. The first gives the programs that pieces make together. */
 uint32_t check_whole_programs(const Check *c, PlanProgram *whole); /* [n_programs]; how many */
-void check_link(Check *c, uint32_t *operands); /* what pieces read, as other pieces make it */
-void check_calls(Check *c);                    /* rules 5, 7 and 10 of the calls of a step */
+void check_link(Check *c, uint32_t *operands); /* rule 5e; what pieces read, as others make it */
+void check_calls(Check *c);                    /* rules 5e, 5f, 7c and 10g of a step's calls */
 /* check_collectives.c: rules 5 and 7 of the plan */
 void check_cycles(Check *c);
 void check_collectives(Check *c);

@@ -14,7 +14,10 @@
  *   4l  an op of backward reads other values than its forward op
  *   4n  an op of backward has another attribute than its forward op
  *
- * check_blame.c finds which of these applies, and where, for the first pack that is wrong.
+ * check_blame.c finds which of these applies, and where, for the first pack that is wrong. Of what
+ * backward repeats:
+ *
+ *   4k  an instruction marked as a repetition of forward computes something else
  */
 
 #include "check.h"
@@ -108,9 +111,7 @@ void check_backward(Check *c, const PlanProgram *pr) {
  * An instruction that is marked as repeated from forward has the number of a value that forward
  * computes, from the same operands with the same attributes (check_terms.c). That its readers are
  * the gradients for which it was made is proved above, which compares numbers and so treats the
- * repeated value as that of forward.
- *
- *   4k  an instruction is marked as a repetition of forward and computes something else */
+ * repeated value as that of forward. */
 
 typedef struct Numbers {
     uint64_t *at; /* hash table; 0 = free */

@@ -6,11 +6,11 @@
  * and the steps of formulas.
  *
  * - A parameter is read as the facts say, and so is its group. Its gradient, the operand of a pack,
- * is in the group's reduce dtype. So is a value to which an op adds its result in place, and each
+ *   is in the group's reduce dtype. So is a value to which an op adds its result in place, and each
  *   operand of a sum of gradients that only such sums read; of several dtypes the widest counts.
  * - A product with a weight that is kept in f32 is f32, and so is everything computed only from
- * such products, statistics and such weights. Such a weight stays one if its elements only move,
- * and so does a gradient: values made only for it have its dtype.
+ *   such products, statistics and such weights. Such a weight stays one if its elements only move,
+ *   and so does a gradient: values made only for it have its dtype.
  * - An op that only moves data keeps the dtype of its operand. All else is in the compute dtype.
  *
  *   8e  a value, a parameter or the sum of its gradient has another dtype

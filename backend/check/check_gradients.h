@@ -1,4 +1,5 @@
-/* Proof 4, rules 4a to 4t (see check_gradients.c): what its files share. Nobody else includes this.
+/* Proof 4 over the calls of a step (check_gradients.c has its rules): what check_gradients.c,
+ * follow_*.c and stages/follow_shared.c share.
  *
  * The proof walks a role's calls in order. Each value has a Sym, which says what the value holds of
  * which gradient, loss or norm; each state has a Content, which says the same between calls. One

@@ -9,8 +9,8 @@
  *
  *   8a  a loss or metric is computed differently from the model
  *   8b  the model has a loss or metric that the plan does not compute, or the plan has an
- * additional one; or a step computes what the model assigns to the evaluation, or the other way
- * round
+ *       additional one; or a step computes what the model assigns to the evaluation, or the other
+ *       way round
  */
 #include <stdio.h>
 #include <stdlib.h>

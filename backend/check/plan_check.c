@@ -1,11 +1,23 @@
-/* The plan checker: entry and clocks; what its proofs share is in check_common.c.
+/* The plan checker: its entry, its clocks and the order of the proofs. check_common.c has what the
+ * proofs share.
  *
  * In: a plan that plan_read accepted (every number is in range). Out: 0, or the first fault, named
- * by rule and instruction. The proofs run from the outermost in, because the later ones lean on the
- * earlier: 7 (no cycle: clocks exist) and 5 (collectives match), then for each program 1 (reads
- * after writes), 2 (no overlap), 3 (between unshard and reshard) and 4 inside a program (gradients
- * are those of the loss), then 4 over the calls of a step, then 8 (the loss is the model's), 6 (the
- * high-water mark) and 9 (what leaves for a checkpoint beside the next step).
+ * by rule and instruction. The proofs run from the outermost in, because the later ones rely on the
+ * earlier:
+ *   7, 5     no cycle, so clocks exist; collectives match (check_collectives.c)
+ *   1, 2, 3  of each program: reads come after writes, no overlap (check_memory.c), and reads lie
+ *            between unshard and reshard (check_order.c has 1 and 3)
+ *   10, 4    of each program: values are placed as ops allow (placement/); with the numbers of
+ *            values (check_terms.c), gradients are those of the loss (check_backward.c). In a
+ *            pipeline stages/check_stages.c first proves the calls (5e, 5f, 7c, 10g) and links the
+ *            programs of a kind, which are then proved as one
+ *   3, 4     over the calls of a step: what stays gathered (check_order.c); contributions
+ *            (check_gradients.c, follow_*.c, stages/follow_shared.c), the evaluation, constants
+ *            (check_constants.c)
+ *   8        losses and metrics are the model's (check_model.c), and so are tables (check_facts.c)
+ *            and dtypes (check_dtypes.c)
+ *   6, 9     the high-water mark (check_peak.c); what leaves for a checkpoint beside the next step
+ *            (check_saves.c)
  *
  * Cost: n log n in instructions, once a role; only proof 9 adds up what each rank writes.
  */

@@ -589,8 +589,8 @@ Attrs plan_node_attrs(const Plan *p, const PlanNode *n);
  * rules, the structs above). */
 uint32_t plan_rules(void);
 
-/* plan_check.c and check_*.c: the ten proofs, from the plan alone. Rules are "check-1" ..
- * "check-9" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
+/* Room backend/check: the ten proofs, from the plan alone. Rules are "check-1" .. "check-10" with a
+ * letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
 int plan_check(const Plan *p, PlanFault *fault);
 int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result);
 

@@ -1,15 +1,15 @@
 /* Proof 10: where ranks share out the work on a sample, each computes its part of what the model
  * says.
  *
- * In: a plan whose mesh has an axis along which ranks share out values (tp). Out, by value: how it
- * is placed along the axis, and its whole type. Of several axes the innermost is proved first: what
- * is whole along it is a rank's part along the next, so each is proved like an only one. A value is
- * whole (the same on every rank), cut (a rank has one part along a dimension) or partial (the
- * ranks' values add up to it). The plan says so of each value, and is not believed: beginning with
- * how parameters are cut, it is shown instruction by instruction. Each must have a cut (cut.h) of
- * which its operands and results are placed exactly as they are, or be linear in partial operands,
- * or read only whole ones. Parts of one run may end in padding: then those of an operand say how
- * large the whole dimension is, first those of a parameter.
+ * In: a plan whose mesh has an axis along which ranks share out values (tp, twin, cp or zigzag).
+ * Out, by value: how it is placed along the axis, and its whole type. Of several axes the innermost
+ * is proved first: what is whole along it is a rank's part along the next, so each is proved like
+ * an only one. A value is whole (the same on every rank), cut (a rank has one part along a
+ * dimension) or partial (the ranks' values add up to it). The plan says so of each value, and is
+ * not believed: beginning with how parameters are cut, it is shown instruction by instruction. Each
+ * must have a cut (cut.h) of which its operands and results are placed exactly as they are, or be
+ * linear in partial operands, or read only whole ones. Parts of one run may end in padding: then
+ * those of an operand say how large the whole dimension is, first those of a parameter.
  *
  * Afterwards check_type gives whole types, and collectives of activations are copies: so proofs 4
  * and 8 compare what the model says with the whole values, of which each rank has its part.
