@@ -1,4 +1,4 @@
-/* Passes: graph in, graph out. Each pass is one file with one function of its name.
+/* Passes: graph in, graph out. Pass NAME is the function pass_NAME in a file NAME.c.
  *
  * A pass assumes a verified graph of its input level and leaves a verified one of its output level.
  * User mistakes that only a pass can see (an unknown unit class, a parameter without gradient) are

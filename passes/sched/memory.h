@@ -1,4 +1,8 @@
-/* The inside of pass memory: what its files share. No other file includes this.
+/* What the files of pass memory share; pass edges includes it for memory_workspace.
+ *
+ * In each program pass_memory first has copies inserted (memory_copies). Then memory_defer, and
+ * after it memory_hide, look for a better order: they form blocks (memory_blocks, with the spans of
+ * memory_spans) and place them (memory_place). In the end values get their addresses.
  *
  * A block is a set of values of one program whose places depend on each other: a value and its
  * views, a pack and its operands, results that work in place. It needs one range of the arena for
@@ -40,7 +44,7 @@ typedef struct Spans {
 } Spans;
 Spans memory_spans(const MemoryOrder *order, uint32_t n_values, Arena *scratch);
 
-/* The blocks of a program. MemoryBlocks in a state's memory have no entry in `at`. */
+/* The blocks of a program. Blocks in a state's memory have no entry in `at`. */
 typedef VEC(MemoryBlock) BlockList;
 
 typedef struct MemoryBlocks {

@@ -1,20 +1,19 @@
 /* Places blocks: sizes and spans of time in, offsets out, as little height as possible.
  *
- * MemoryBlocks are placed one after the other, the largest first, each into the lowest gap between
- * the ones that overlap it in time. Large blocks pack without waste, small ones fill the gaps.
- * Which of several blocks of one size comes first matters little but not nothing, so a few orders
- * are tried: the longest-lived or the earliest first, and the same with the blocks that are live at
- * the worst time before all others; then by size times life instead of size. The lowest result is
- * kept; one that is within 1/2000 of the bound, the bytes live at the worst time, ends the search.
+ * Blocks are placed one after the other, the largest first, each into the lowest gap between the
+ * ones that overlap it in time. Large blocks pack without waste, small ones fill the gaps. Which of
+ * several blocks of one size comes first matters little but not nothing, so a few orders are tried:
+ * the longest-lived or the earliest first, and the same with the blocks that are live at the worst
+ * time before all others; then by size times life instead of size. The lowest result is kept; one
+ * that is within 1/2000 of the bound, the bytes live at the worst time, ends the search.
  *
- * MemoryBlocks that have their places already are there before all others.
+ * Blocks that have their places already come before all others.
  *
  * A tree over time holds what is where. Each node knows the addresses that blocks take over all of
  * its time (`whole`) and at any time in it (`any`), each as runs: sorted ranges, joined where they
  * touch. A block is in the log n nodes that its span is made of; the gap for a block is looked for
- * in the `any` of these nodes and in the `whole` of the nodes above, log n sets of runs.
- * MemoryBlocks that live at one time lie side by side, so that a set has few runs however many
- * blocks are in it.
+ * in the `any` of these nodes and in the `whole` of the nodes above, log n sets of runs. Blocks
+ * that live at one time lie side by side, so that a set has few runs however many blocks are in it.
  *
  * Of few blocks, those that have their places are a list instead, which is looked through.
  *

@@ -5,16 +5,17 @@
  * gather; other collectives on reduce; copies from and to host memory on fetch and evict; messages
  * between stages on send and receive; all else on compute, in its old order.
  *
- * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
- * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p
- * goes before the home of p - k: it is issued before unit p - k computes; post: p goes after the
- * reshard of p - k and what reads copies of it later, which is before that unit's reduction
- * (backward only; forward has nothing to reduce, so there post is the same as pre). Without a p -
- * k, p goes to the beginning of the phase (post: to the end of what runs before gather 0). No
- * gather passes the one before it, nor what it reads: the token of a reshard, the part that a rank
- * has retained, the largest weights by which it is quantized. One that fills a state for the next
- * micro-batch stays behind the reshard of what the state held. Pass `edges` makes a gather wait
- * for the work on compute listed before it.
+ * Only gathers move, with the fetches, casts and quantizes directly before them that feed them, and
+ * only to an earlier place. The gathers of a phase are numbered p = 0, 1, ..; the home of a gather
+ * is where comm put it, before the computation that needs it. With prefetch k, pre: p goes before
+ * the home of p - k: it is issued before unit p - k computes; post: p goes after the reshard of p -
+ * k and what reads copies of it later, which is before that unit's reduction (backward only;
+ * forward has nothing to reduce, so there post is the same as pre). Without a p - k, p goes to the
+ * beginning of the phase (post: to the end of what runs before gather 0). No gather passes the one
+ * before it, nor what it reads: the token of a reshard, the part that a rank has retained, the
+ * largest weights by which it is quantized. One that fills a state for the next micro-batch stays
+ * behind the reshard of what the state held. Pass `edges` makes a gather wait for the work on
+ * compute listed before it.
  */
 #include "passes.h"
 #include "residency.h"
