@@ -7,8 +7,8 @@
  * results are there, or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
  * After `abort` every call on every rank returns EXIT_RANK soon.
  *
- * Sums are taken in rank order, in f32 (i64 exactly), rounded once. Numbers of i32 are not added:
- * the largest is taken.
+ * Sums are taken in rank order, in f32 (i64 exactly), rounded once. For i32 the result is the
+ * largest number instead.
  */
 #ifndef FSDPC_TRANSPORT_H
 #define FSDPC_TRANSPORT_H

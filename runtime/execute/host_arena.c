@@ -1,8 +1,8 @@
 /* A rank's second arena, in host memory, for what the plan offloads (addresses from HOST_BASE on).
- * On devices with memory of their own it is memory from which they copy at full speed, unless the
- * plan says that the system may move it. If the plan names a folder, it is a mapped file there, so
- * that the system decides how much of it is resident; its pages are not pinned, which would keep
- * all of them in memory.
+ * On devices with memory of their own it is pinned, so that they copy at full speed, unless the
+ * plan has pin = false; then the system may move it. If the plan names a folder, it is a mapped
+ * file there, so that the system decides how much of it is resident; its pages are not pinned,
+ * which would keep all of them in memory.
  *
  * The file has no name: it is gone with the process, however that ends, and two runs never use the
  * same one. Its blocks are reserved at the start, so that a full disk is reported then, not by a

@@ -2,9 +2,12 @@
  *
  * A prepared instruction is what a device or a transport takes: addresses become pointers into the
  * arena, operands become the arrays of a kernel's call, collectives get their number on their
- * communicator within one call. To issue it is one launch on its stream or one collective, numbered
- * after those of earlier calls; whoever issues it takes care of its edges. In go a rank and an
- * instruction's row; out come 0 or an exit code, with a message that names the instruction.
+ * communicator within one call. Issuing it makes one launch on its stream, one collective or one
+ * message between stages, numbered after those of earlier calls; the caller takes care of its
+ * edges.
+ *
+ * In: a rank and an instruction's row. Out: 0, or an exit code and an error text that names the
+ * instruction.
  *
  * Instructions that only say where a value lives or ends (state, view, reshard, free, ...) issue
  * nothing.

@@ -1,11 +1,11 @@
 /* The limits of this machine: the rate of products and of memory, by the device's own kernels.
  *
- * Products are square, twice as wide from trial to trial until one takes LONG seconds; the fastest
- * counts. Memory is read and written by `scale`, on twice as many bytes from trial to trial until
- * it takes LONG seconds; only the last trial counts, since what fits a cache is faster. A trial for
- * which there is no memory is left out. Ranks that share the machine do not compute meanwhile, so
- * no rank of several reaches the limit of memory while all run; and an operand that a cache still
- * holds may take an op beyond it.
+ * Products are square and double in width from trial to trial until one takes LONG seconds; the
+ * fastest counts. Memory is read and written by `scale`, on twice as many bytes in each trial,
+ * until one takes LONG seconds; only the last trial counts, since what fits a cache is faster. A
+ * trial for which there is no memory is left out. Ranks that share the machine do not compute
+ * meanwhile, so no rank reaches the limit of memory while several run; an op may exceed that limit
+ * if a cache still holds an operand.
  */
 
 #include "prepared.h"

@@ -1,10 +1,10 @@
 /* --overlap: do gathers, reductions and copies of offloaded state run during the computation?
  *
- * on and off say so. auto tries it where it may pay: where ranks are on several machines, and so
- * wait for a link, and where the compute threads leave each rank a core. Elsewhere a thread for
+ * on and off decide it. auto tries it where it may pay: if ranks are on several machines, and so
+ * wait for a link, or if the compute threads leave each rank a core. Elsewhere a thread for
  * communication only takes a core's time from the computation. Either all ranks try or none: after
- * step 0 they agree on that, since cores, --threads and --overlap may differ from rank to rank. To
- * try is to take steps 1 to 8 in turns without and with overlap; then the ranks compare the fastest
+ * step 0 they agree on that, since cores, --threads and --overlap may differ from rank to rank. A
+ * trial runs steps 1 to 8 alternately without and with overlap; then the ranks compare the fastest
  * step of each kind, on the slowest rank, and all keep the faster kind. Step 0, which touches all
  * memory for the first time, does not count. No number depends on it.
  */

@@ -1,5 +1,5 @@
-/* Inside of execute: what a rank keeps of its plan's instructions, each made ready, and the
- * collectives issued so far. instructions.c fills and issues them, executor.c owns them. */
+/* A private header of execute: the prepared instructions of a rank's plan, and the collectives
+ * issued so far. instructions.c fills and issues them, executor.c owns them. */
 #ifndef FSDPC_PREPARED_H
 #define FSDPC_PREPARED_H
 

@@ -6,10 +6,10 @@
  * collective counts as the collective's.
  *
  * The table adds up all calls of a program but the first, which touches memory for the first time:
- * by op, by unit and by stream, with the share that they reach of the machine's limits
- * (machine_limits.c; nothing is said of collectives and copies between device and host), and tells
- * how long each stage of a pipeline was idle: it waited for other stages, in messages or in sums
- * over stages, and nothing else was under way. The trace has the latest calls of each rank (LATEST,
+ * by op, by unit and by stream, with the share of the machine's limits that they reach
+ * (machine_limits.c; not for collectives and copies between device and host). It also says how long
+ * each stage of a pipeline was idle, that is, waiting for other stages (in messages or in sums over
+ * stages) while nothing else was under way. The trace has the latest calls of each rank (LATEST,
  * fewer in a large plan) in Chrome's format, which Perfetto opens: a process per rank, a thread per
  * stream. Each process of a run writes a file: rank 0 FILE, rank N FILE.N. */
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Shared gathers: gathered parameters that the ranks of a group have in one place, instead of a
- * copy each.
+/* Shared gathers: the ranks of a group keep gathered parameters in one place instead of a copy
+ * each.
  *
  * Ranks that see each other's memory (threads of a process, processes of a host with transport mpi)
  * gather into the arena of the group's first rank, at the address that the plan gives the result on

@@ -11,7 +11,7 @@
  *   - What is written over it comes after a meeting of all ranks of the gather, which comes after
  *     the last read: a rank may be that much ahead of another, and the memory is that of one rank.
  *   - So does the end of the program, since the next one may write anywhere. No state is left in
- * it.
+ *     it.
  *
  * It shares no code with the search that it checks, which looks for one meeting for each gather.
  */

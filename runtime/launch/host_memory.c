@@ -1,4 +1,4 @@
-/* Does the memory of this machine suffice for all of its ranks? Each takes an arena, if that is
+/* Checks that this machine has enough memory for all of its ranks. Each takes an arena, if that is
  * host memory; offloaded state, if that is not in a file; and, if it makes checkpoints, the buffers
  * through which they are written and, with checkpoint.snapshot = copy, a copy of its state.
  *

@@ -1,6 +1,6 @@
-/* Loads modules for devices and transports, shared objects next to this program, by name, and
- * chooses the transport where the user does not. A module must come from the same build as this
- * program.
+/* Loads the modules of devices and transports by name: shared objects next to this program or in
+ * ../lib/fsdpc. Chooses the transport where the user does not. A module must come from the same
+ * build as this program.
  */
 #include <dlfcn.h>
 #include <limits.h>

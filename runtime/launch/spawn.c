@@ -8,11 +8,11 @@
  *
  * Other transports: N copies of this program, with the variables of a launcher. They meet at a
  * socket that is opened here and that rank 0 inherits, so no other program can take the port in
- * between. The first Ctrl-C is sent to them as SIGTERM, and SIGUSR1 as it is; both end them after
- * the step, and stay blocked in each until it can handle them. A second one ends them at once.
+ * between. The first Ctrl-C reaches them as SIGTERM, and SIGUSR1 is passed on; both end them after
+ * the step, and each rank blocks them until it can handle them. A second one ends them at once.
  *
- * Ranks print themselves why the run ends, the first one for all; messages from here are about
- * ranks that could not. When one has failed, the others have some seconds to notice it, then they
+ * The ranks themselves print why the run ends, the first one for all; this file reports only ranks
+ * that could not. When one has failed, the others have some seconds to notice it, then they
  * are killed. When this process is killed, the kernel kills the ranks.
  *
  * mpirun of Open MPI 4 may wait for ever for a lock of its own when it is about to end, and lets

@@ -1,5 +1,5 @@
-/* What the system says of this machine. Used by device and transport modules alike; each has its
- * own copy. */
+/* What the system says about this machine: its memory and its processes. fsdp-run and the transport
+ * modules use it; each has its own copy. */
 #ifndef FSDPC_MACHINE_H
 #define FSDPC_MACHINE_H
 

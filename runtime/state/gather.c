@@ -1,11 +1,11 @@
 /* Writes full parameters, gathered from shards, to .safetensors files (checkpoint/weights.c).
  *
- * Rank 0 has the files. Group by group, the shards are gathered in buckets, over the axes that
+ * Rank 0 writes the files. Group by group, the shards are gathered in buckets, over the axes that
  * split the group, those that cut its parameters, and stages: each rank gives the same elements of
  * its shard, and the bucket lies in the arena's transient part, which is free between calls. Rank 0
  * puts the bucket where the files have it. No rank ever holds more than a bucket of other ranks'
- * elements. All ranks walk the same groups, so they agree on the collectives without talking about
- * them; they only agree on whether the file could be made, and closed.
+ * elements. All ranks walk the same groups, so they issue the same collectives without asking each
+ * other; they only agree on whether the file could be created and closed.
  */
 #include <stdio.h>
 #include <string.h>

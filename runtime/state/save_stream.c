@@ -3,9 +3,9 @@
  *
  * It does one job at a time. To write the rank's files, it first copies the state that the plan
  * says to copy, then reads the rest out of the arena, without copying it where that is host memory,
- * in the order of the plan's saves, and counts those that are over. An instruction that waits for a
- * number of saves (PlanInstr.saves) is held back until that many are over. When a job ends, also by
- * an error, nothing is held back any more.
+ * in the order of the plan's saves, and counts the finished ones. An instruction that waits for a
+ * number of saves (PlanInstr.saves) is held back until that many have finished. When a job ends,
+ * even with an error, nothing is held back any longer.
  *
  * Everything is allocated before the first step: the buffers through which files are written, and
  * the copy; where the arena is not host memory, in memory to which the device copies at full speed.

@@ -1,11 +1,11 @@
 /* Makes checkpoints while training. When a step and its evaluation are done, the stream `save` of
  * each rank (save_stream.c) begins to write the rank's part to files of its own, and the next step
- * begins. After each step ranks agree whether all have written; then rank 0 gets all hashes, its
- * stream writes the manifest and gives the folder its name, and after a later step all ranks know
- * that. At the end of the run, and when the next checkpoint is due, they wait for it.
+ * begins. After each step the ranks agree on whether all have written; then rank 0 gets all hashes,
+ * its stream writes the manifest and renames the folder, and all ranks learn of it after a later
+ * step. At the end of the run, and when the next checkpoint is due, they wait for it.
  *
- * Ranks agree after each part of it whether all went well, so that a checkpoint is complete or does
- * not exist. One that fails costs no training: the failure is printed at once, and the next
+ * After each part of it the ranks agree on whether all went well, so a checkpoint is complete or
+ * does not exist. One that fails costs no training: the failure is printed at once, and the next
  * checkpoint is tried when it is due. After three failures in a row, or if the checkpoint was the
  * run's last, the run ends with exit code 2.
  */

@@ -1,6 +1,6 @@
-/* Inside of state: what the files about checkpoints share. checkpoint_settings.c says what is in
- * one, saver.c makes them, save_stream.c writes them during the steps, resume.c goes on from them.
- * Their format belongs to the room checkpoint.
+/* What the files of state about checkpoints share. checkpoint_settings.c says what is in a
+ * checkpoint, saver.c makes checkpoints, save_stream.c writes them during the steps, resume.c
+ * resumes from them. Their format belongs to the room checkpoint.
  */
 #ifndef FSDPC_SAVING_H
 #define FSDPC_SAVING_H

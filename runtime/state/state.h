@@ -2,7 +2,7 @@
  * --dump-grads. Functions that take a Rank and communicate are called by all ranks together; those
  * that take a Run once per process, before the ranks start: outputs_check (by rank 0), resume_open,
  * then saver_open. Functions that can fail return 0 or an exit code of util.h with the message in
- * the rank, in `error`, or, where it says so, on stderr.
+ * the rank, in `error`, or, where their comment says so, on stderr.
  *
  * May include: execute and all that it may; data (what a checkpoint says of it), checkpoint,
  * tensors, random.

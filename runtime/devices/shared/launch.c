@@ -1,4 +1,4 @@
-/* What a launch says of itself, and the bits of constants; compiled once for each device. */
+/* The texts about a launch, and the bits of constants; compiled once for each device. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,5 +1,4 @@
-/* Where the kernels that move data without computing find it, and where it goes: the index
- * arithmetic that all devices share. */
+/* The index arithmetic, shared by all devices, of kernels that move data without computing. */
 #ifndef FSDPC_MOVES_H
 #define FSDPC_MOVES_H
 

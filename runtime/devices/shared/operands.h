@@ -1,5 +1,5 @@
 /* Operands and results of a kernel, as all devices see them. Only the kernel.h of a device includes
- * this, after its Launch, whose `call` says what is computed, and launch_error.
+ * this, after it has declared launch_error and its Launch, whose `call` says what is computed.
  *
  * Their types fit the op, no dimension is 0, attributes are in range and the workspace is as large
  * as op_workspace says: the reader of the plan and the executor see to that. So kernels check only
@@ -8,7 +8,7 @@
 #ifndef FSDPC_OPERANDS_H
 #define FSDPC_OPERANDS_H
 
-/* What kernels call: where they run on a GPU, its kernel.h says so. */
+/* The qualifiers of functions that kernels call; kernel.h of device cuda defines its own. */
 #ifndef DEVICE
 #define DEVICE static inline
 #endif

@@ -1,4 +1,4 @@
-/* Bytes in which parameters are sent: f8e4m3 and i8.
+/* The one-byte formats in which parameters are sent: f8e4m3 and i8.
  *
  * f8e4m3 is a float of eight bits: a sign, 4 bits of exponent, 3 of fraction; from 2^-9 to 448, and
  * nan, without infinity (OCP's E4M3, torch.float8_e4m3fn). One scale a parameter, as torchao's

@@ -1,7 +1,7 @@
 /* The updates of optimizers, for the kernels of all devices: the scalars of a step, what a
  * parameter may have of its own, and what a rule makes of numbers of the parameter, its moments and
- * its gradient. A file that includes this, after scalar_math.h, says what it computes with at a
- * time, NUMBER, and how two products are added without contraction, PLUS. */
+ * its gradient. A file that includes this, after scalar_math.h, first defines NUMBER, the type that
+ * it computes with, and PLUS, which adds two products without contraction. */
 #ifndef FSDPC_UPDATES_H
 #define FSDPC_UPDATES_H
 

@@ -1,12 +1,12 @@
 /* Transport `local`: N ranks as threads of one process, which meet in its memory (meeting.h).
  *
- * A rank that waits also wakes when the run was aborted and nobody will ever count the word up.
- * After each slice it looks at those that are missing: whether they began another instruction, read
- * or write files, or used CPU time. One that did nothing of this for `timeout` seconds ends the
- * run, and so does one that used BUSY_TIMES as much CPU time in one instruction: none takes that
- * long.
+ * A waiting rank also wakes when the run has been aborted, since nobody increments the counter
+ * then. After each slice it checks whether the missing ranks have begun another instruction, are
+ * reading or writing files, or have used CPU time. A rank that has done none of these for `timeout`
+ * seconds ends the run. So does one that has used BUSY_TIMES times as many seconds of CPU time in
+ * one instruction, since no instruction takes that long.
  *
- * What it does not notice: standstill of all ranks at once on a device whose launches return early.
+ * It does not notice that all ranks stand still at once on a device whose launches return early.
  */
 #include "local.h"
 

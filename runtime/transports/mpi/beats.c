@@ -1,8 +1,8 @@
-/* Signs of life between hosts. The first process of each host tells those of the others again and
- * again, in a thread of its own, however long its rank computes or writes, for whom each rank of
- * its host waits. Its host's board keeps what it hears, and for how long it has heard nothing. So a
- * rank that waits can tell a host at work from one that is cut off, and a rank that is missing from
- * one that waits for it.
+/* Signs of life between hosts. In a thread of its own, however long its rank computes or writes,
+ * the first process of each host keeps telling those of the other hosts whom each rank of its host
+ * waits for. Its host's board keeps what it hears, and for how long it has heard nothing. So a rank
+ * that waits can tell a host at work from one that is cut off, and a rank that is missing from one
+ * that waits for it.
  *
  * With its last message a host says that it is about to leave; the thread ends when all have. A
  * host whose launcher's daemon has ended says that too: mpirun then ends all ranks within a second,

@@ -1,4 +1,4 @@
-/* How the processes of a run meet, and how they part: the module that fsdp-run opens. */
+/* How the processes of a run meet and part, and the TransportModule that fsdp-run opens. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>

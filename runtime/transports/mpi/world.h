@@ -1,6 +1,7 @@
-/* Transport `mpi` from inside: what a process knows of the others (world.c), memory that the
- * processes of one host share (shared.c), collectives (collective.c) and messages between stages
- * (messages.c) where they go to other hosts, signs of life between hosts (beats.c).
+/* The private header of transport `mpi`: how processes meet and part (join.c), what a process knows
+ * about the others (world.c), memory that the processes of one host share (shared.c), collectives
+ * (collective.c) and messages between stages (messages.c) where they go to other hosts, signs of
+ * life between hosts (beats.c), and the end of a launcher whose run has failed (parting.c).
  *
  * A "host" is a set of processes that see each other's memory. Within a host MPI is used only to
  * start and to end; between hosts it carries everything.

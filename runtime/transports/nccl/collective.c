@@ -8,7 +8,7 @@
  * Collectives outside programs (checkpoints) are waited for here, as long as the run goes on.
  *
  * Sums are NCCL's: exact for integers; for real numbers in an order that NCCL chooses by size and
- * topology, the same in every run that has both equal.
+ * topology, so the same in every run with equal sizes and an equal topology.
  */
 #include <sched.h>
 #include <time.h>

@@ -4,9 +4,9 @@
  *
  * Rank 0 makes NCCL's id of the first one and shares it over the connections that the processes
  * already have (runtime/transports/tcp). NCCL could find its peers by NCCL_COMM_ID instead; then it
- * would listen on a second port of rank 0, and a busy port would be reported late, in NCCL's words,
- * and on one rank. The other communicators are split off: ranks of a group have the group's first
- * rank as colour.
+ * would listen on a second port of rank 0, and a busy port would be reported late, by NCCL's own
+ * message, and on one rank only. The other communicators are split off: ranks of a group have the
+ * group's first rank as colour.
  *
  * Purposes have communicators of their own, without shared resources: operations of one
  * communicator run one after the other, and a gather must overlap a reduction. That needs the

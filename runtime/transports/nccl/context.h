@@ -1,6 +1,8 @@
-/* Transport `nccl` from inside: communicators (communicators.c), the arena that they may use in
- * place (arena.c), the collectives (collective.c), messages between stages (messages.c), what has
- * finished of both (log.c), and the thread that ends waits that nothing else would end (guard.c).
+/* The private header of transport `nccl`: opening and closing (transport.c), calls of NCCL and CUDA
+ * that all files make (library.c), communicators (communicators.c), the arena that they may use in
+ * place (arena.c), the collectives (collective.c), messages between stages (messages.c), which of
+ * both have finished (log.c, count.cu), and the thread that ends waits that nothing else would end
+ * (guard.c).
  *
  * The processes know each other over TCP (runtime/transports/tcp), which also says when the run is
  * over. All communicators are made with blocking = 0, so no call of NCCL waits, and a thread that

@@ -1,4 +1,4 @@
-/* count.cu: counting collectives where they finish. */
+/* count.cu: counts collectives on the device, as they finish. */
 #ifndef FSDPC_NCCL_COUNT_H
 #define FSDPC_NCCL_COUNT_H
 

@@ -1,5 +1,5 @@
-/* What every file of the transport asks of NCCL and CUDA, the guard's thread included: how much
- * memory is free, what an error means, and the end of all communicators at once.
+/* Calls of NCCL and CUDA that every file of the transport makes, also in the guard's thread: how
+ * much memory is free, what an error means, and aborting all communicators at once.
  */
 #include <stdio.h>
 #include <string.h>

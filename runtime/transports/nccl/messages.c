@@ -1,11 +1,11 @@
 /* Messages between the stages of a pipeline.
  *
- * Each outbox has a communicator of the two ranks that it connects: NCCL takes what a rank sends
- * to another, and what that receives, in their orders, and the orders of several outboxes may
- * differ between the two. A message is copied into its place in the outbox on the plan's stream; a
- * stream of the outbox's own sends it from there, so that a program ends without waiting for the
- * receiver, which may first have to get a message of this rank. The place is free again when that
- * send is over. A receive is on the plan's stream.
+ * Each outbox has a communicator of the two ranks that it connects. On one communicator NCCL pairs
+ * sends with receives in the order of issue, and that of several outboxes may differ between the
+ * two ranks. A message is copied into its place in the outbox on the plan's stream; a stream of the
+ * outbox's own sends it from there, so that a program ends without waiting for the receiver, which
+ * may first have to get a message of this rank. The place is free again when that send is over. A
+ * receive is on the plan's stream.
  *
  * A program that sends is not recorded: its places alternate.
  */

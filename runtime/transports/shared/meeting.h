@@ -1,5 +1,5 @@
-/* Transports whose ranks meet in memory that all of them see (local; mpi within a host): their
- * collectives and the messages between stages, read in place where the other rank has them.
+/* Collectives and stage messages of ranks that see the same memory (transport local; mpi within a
+ * host). Bytes are read in place, where the other rank has them.
  *
  * Each communicator (axes, purpose, group of ranks) has a ring of meetings; collective number q
  * takes place in meeting q % RING. A meeting has three counters that only grow by its members a
@@ -8,8 +8,8 @@
  * and returns from a collective when everybody left this one, so that its buffers are its own
  * again. Because numbers decide who meets whom, threads may come in any order in time.
  *
- * The result of a shared all-gather (shared_gather.c) is one place for all members: each writes its
- * own part there after everybody has arrived, and reads it after everybody has left.
+ * The result of a shared all-gather (execute/shared_gather.c) is one place for all members: each
+ * writes its own part there after all have arrived, and reads it after all have left.
  *
  * The receiver of a message copies it out of the sender's outbox. Two counters of each outbox say
  * how many messages were sent and taken; its places are used in turn.

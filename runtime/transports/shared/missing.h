@@ -1,6 +1,6 @@
-/* What transports have in common when a rank does not come to a collective: the words of messages
- * about ranks, collectives and losses. How a transport notices that a rank is
- * missing depends on where ranks meet: in memory (meeting.h) or through messages (tcp).
+/* The wording that transports share in errors about ranks, collectives and losses. How a transport
+ * notices that a rank is missing depends on where ranks meet: in memory (meeting.h) or through
+ * messages (tcp).
  */
 #ifndef FSDPC_MISSING_H
 #define FSDPC_MISSING_H

@@ -6,7 +6,7 @@
  *   secret.c    the two ends of a connection prove that they know the run's secret
  *   link.c      messages between two processes
  *   socket.c    addresses and sockets
- *   members.c   what messages call a rank
+ *   members.c   how a rank identifies itself, its name in messages, sending to all
  *   service.c   the thread that receives messages and answers them
  *   ends.c      what happens when a rank fails or is lost, and when the run ends
  *   calls.c     host collectives

@@ -1,4 +1,4 @@
-/* The ranks of a run: who one is, to the others and in messages, and how all are reached. */
+/* The ranks of a run: how one identifies itself, its name in messages, and sending to all. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,8 +10,8 @@
  *   PROOF                     ->
  *                             <-  NOTED
  *
- * What it does not do: messages that follow are neither encrypted nor signed, so it keeps out who
- * can connect, not who can change what others send.
+ * What it does not do: messages that follow are neither encrypted nor signed, so it keeps out
+ * strangers who can connect, not those who can change what others send.
  *
  * OpenSSL's libcrypto computes the hash. It is loaded where a secret is given, so that a machine
  * without it builds and runs everything else.

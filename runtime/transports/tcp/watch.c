@@ -2,14 +2,15 @@
  *
  * Each rank looks at its own state once a slice. When collectives have been under way for the whole
  * time-out and none has finished, it tells the chief (STUCK). The chief asks all ranks where they
- * are, gives them a second to answer, and compares: ranks that wait for nothing, or have not
- * answered, did not come; if all wait, those that are behind the foremost rank on its communicator
- * did not; or they wait on different ones; if all wait in the same place, the collective itself
- * does not move. All ranks issue the collectives of a communicator in the same order (the plan's
+ * are, gives them a second to answer, and compares. Ranks that wait for nothing, or have not
+ * answered, are missing. If all wait, those behind the foremost rank on its communicator are
+ * missing, or ranks wait on different communicators. If all wait in the same place, the collective
+ * itself is stuck. All ranks issue the collectives of a communicator in the same order (the plan's
  * checker proves it), so numbers may be compared without knowing who belongs to which group.
  *
- * A missing rank that works (its instructions go on, it writes a file) is waited for, until it has
- * shown no sign of that for the time-out (beats carry the signs); then one that came late.
+ * The chief waits for a missing rank that works (its instructions go on, it writes a file) until it
+ * has shown no sign of that for the time-out (beats carry the signs), and as long for ranks that
+ * have arrived late.
  *
  * A collective outside programs (checkpoints) may take ten times as long: a process that lives may
  * write a large file.
