@@ -24,7 +24,6 @@
 #include "interface.h"
 #include "op.h"
 #include "products.h"
-#include "profile.h"
 #include "staging.h"
 #include "tuning.h"
 
@@ -54,8 +53,7 @@ struct DeviceContext {
     bool follows[STREAM_KINDS];       /* see Launch */
     void *products;
     DeviceOptions options;
-    GpuProfile *profile; /* NULL: FSDP_CUDA_PROFILE is not set */
-    cudaEvent_t *stamp;  /* options.stamps: by number; NULL until it is made */
+    cudaEvent_t *stamp; /* options.stamps: by number; NULL until it is made */
     int gpu;
     GpuKind kind;
 };
@@ -100,7 +98,6 @@ static void cuda_close(DeviceContext *c) {
     synchronize_streams(c);
     forget_recordings(c);
     free(c->recording);
-    if (profile_close(c->profile, error)) fprintf(stderr, "note: %s\n", error);
     products_close(c->products);
     if (c->attends) attention_close();
     if (c->segment) cudaFree(c->segment);
@@ -218,9 +215,8 @@ static int open_all(DeviceContext *c, char *error) {
     if (!e && c->options.rank.plan) e = open_segments(c, &c->options.rank);
     int code = gpu_result(error, "opening the cuda device", e);
     if (!code) code = products_open(&c->options, &c->products, error);
-    if (!code && !c->options.trial) code = profile_open(&c->options.rank, &c->profile, error);
     if (!code) code = open_stamps(c, error);
-    if (c->profile || c->stamp) c->records = false;
+    if (c->stamp) c->records = false;
     if (!code) code = attention_open(&c->kind, error);
     c->attends = !code;
     return code;
@@ -372,13 +368,7 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
     }
     Launch l = launch_of(c, stream, call, error);
     if (c->early) l.follows = &c->follows[stream];
-    if (c->profile) c->follows[stream] = false; /* events come before and after each kernel */
-    cudaError_t e = c->profile ? profile_before(c->profile, (int)call->op, l.stream) : cudaSuccess;
-    if (e) return gpu_result(error, "the profile", e);
-    int code = cuda_kernels[call->op](&l);
-    if (c->profile && !code)
-        code = gpu_result(error, "the profile", profile_after(c->profile, l.stream));
-    return code;
+    return cuda_kernels[call->op](&l);
 }
 
 static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error) {
@@ -467,7 +457,6 @@ static int cuda_program_begin(DeviceContext *c, uint32_t program, bool repeats, 
         *replayed = true;
         return gpu_result(error, "a graph", cudaGraphLaunch(r->graph, compute));
     }
-    if (c->profile) profile_program(c->profile, program);
     c->capturing = c->records && repeats && r->calls++ > 0;
     cudaError_t e = cudaSuccess;
     if (c->capturing) e = cudaStreamBeginCapture(compute, cudaStreamCaptureModeThreadLocal);
@@ -483,7 +472,6 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     if (r->graph) return 0;
     memset(c->follows, 0, sizeof c->follows);
     cudaError_t e = join_streams(c);
-    if (!c->capturing && !e && c->profile) e = profile_collect(c->profile);
     if (!c->capturing) return gpu_result(error, "a program's end", e);
     cudaGraph_t graph = NULL;
     cudaError_t ended = cudaStreamEndCapture(compute, &graph);
