@@ -53,7 +53,7 @@ typedef struct Check {
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
     uint32_t *use;       /* directly or through a view, ascending */
     uint32_t *linked;    /* operands as check_link makes them */
-    Type *types;         /* room for those of an instruction's operands and results */
+    Type *types;         /* space for the types of an instruction's operands and results */
     Place *place;        /* check_placement.c: how a value is placed along the level's axis */
     Type *part;          /* its type on a rank of that axis */
     Type *whole; /* its type on all ranks of the level's axis, and of those before, together */
@@ -67,7 +67,7 @@ typedef struct Check {
     uint64_t *number, *without_dropout; /* equal numbers are equal values; the second takes no
                                            account of dropout */
     uint64_t *of_model;                 /* the same as the model says it */
-    uint64_t *terms; /* room for the numbers of the operands of one instruction */
+    uint64_t *terms;                    /* space for the numbers of one instruction's operands */
     uint32_t
         *inner; /* by instruction, and one more: the first value that exists only inside of it */
     Type *inner_type;              /* of those values, from n_values on */
@@ -82,7 +82,7 @@ static inline uint64_t check_end(const PlanProgram *pr) {
 }
 
 /* check_common.c */
-/* Files a fault, of which a proof may still find that it is none, and returns EXIT_CORRUPT. rule is
+/* Files a fault and returns EXIT_CORRUPT; the proof may still decide that it is not a fault. rule:
  * "1a" for check-1a. */
 int check_note(Check *c, const char *rule, uint64_t instr, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -105,11 +105,11 @@ int64_t check_ranks(const Check *c, AxisSet set);
 Type check_whole_param(const Check *c, const PlanParam *param); /* on all ranks together */
 /* Row of the states table whose entry version the value is, or -1. */
 int64_t check_entry_state(const Check *c, uint32_t value);
-/* Has the group the parameter of that row in one piece, where a view can show it? */
+/* Does the parameter of that row lie in one piece in its group, so that a view can show it? */
 bool check_in_one_piece(const Check *c, const PlanGroupParam *at);
-/* What the value is a copy of: of a fetch, what is in host memory; of a retain over the axes of the
- * gather, what this rank gave to that; of an evict, what it was on the device. Other values are
- * that themselves. */
+/* What the value is a copy of: for a fetch, the value in host memory; for a retain over the axes of
+ * the gather, what this rank gave to the gather; for an evict, the value on the device. For any
+ * other value, the value itself. */
 uint32_t check_at_home(const Check *c, uint32_t value);
 uint32_t check_as_made(const Check *c, uint32_t value);
 bool check_is_zeros(const Check *c, uint32_t value); /* numbers of a fill with 0 */
@@ -129,7 +129,7 @@ int plan_check_rules(const Plan *p, uint32_t rules, PlanFault *fault);
 
 /* check_order.c: rules 1 and 3 of one program */
 void check_reads(Check *c, uint32_t program);
-void check_unsharded(Check *c, uint32_t program);
+void check_parameters(Check *c, uint32_t program);
 void check_kept(Check *c, uint32_t role); /* rule 3 over the calls of a role */
 /* The row of params that the instruction makes of a flat value, in the dtype in which it is read,
  * or -1: a view, a copy out of it, or the cast of a view of the master. */
@@ -156,7 +156,7 @@ void check_whole_step(const Check *c, uint64_t i, FormulaStep *step);
 void check_gradients(Check *c, uint32_t role);
 void check_samples(Check *c);    /* before it: finds Check.samples */
 void check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trains */
-/* check_saves.c: rule 9 of the plan: what is written beside a step */
+/* check_saves.c: rule 9 of the plan: what is written while a step runs */
 void check_saves(Check *c);
 /* check_constants.c: rule 4 of the plan: optimizer and settings agree */
 void check_constants(Check *c);
@@ -191,7 +191,8 @@ uint32_t check_parts(const Check *c, uint64_t instr, Part part[CHECK_PARTS]);
 Attrs check_part_attrs(const Check *c, uint64_t instr, const Part *part);
 /* Does the op only move a value between ranks that share it out? Its result stands for the same. */
 bool check_moves_parts(const Check *c, uint16_t op);
-/* Room for values of parts: those of the plan and those that exist only inside of instructions. */
+/* How many entries tables by value of a Part need: values of the plan and those that exist only
+ * inside of instructions. */
 uint64_t check_room(const Check *c);
 uint64_t check_instr_of(const Check *c, uint32_t value); /* the one that makes it */
 const Type *check_type(const Check *c, uint32_t value);
@@ -202,8 +203,8 @@ bool check_counts(uint16_t op, uint32_t bit); /* does the attribute say what the
 /* The number of a result of an op; its shape counts only for result 0. */
 uint64_t check_term(const Check *c, uint16_t op, const Attrs *a, uint32_t result, const Type *shape,
                     uint32_t n_in, const uint64_t *in);
-/* The mean of which two results of op total are the sum and the weights; weights 0: its elements.
- */
+/* The mean that two results of op total, a sum and its weights, make; weights 0: the mean of the
+ * elements. */
 uint64_t check_mean_term(const Check *c, uint64_t sum, uint64_t weights);
 /* Those that the model has in the place of the operand of attention_packed. */
 void check_packed_terms(const Check *c, const Part *part, uint64_t third[3]);

@@ -9,6 +9,7 @@
  * operands, or with attributes that differ from forward's. Whether forward is the model is not
  * checked here; check_gradients.c only checks that programs agree about it.
  *
+ * Faults:
  *   4i  a gradient contains a term that none of its readers contributes
  *   4j  a gradient lacks the contribution of one of its readers
  *   4l  an op of backward reads other values than its forward op

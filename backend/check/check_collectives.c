@@ -11,11 +11,11 @@
  * check-7: streams, edges and matched collectives of all ranks together have no cycle. For each
  * call of a step the programs of all roles run side by side, where an instruction waits for the one
  * before it on its stream and on its communicator and for its edges, and the k-th collectives of a
- * communicator run together (they end on no rank before they began on all); ranks of a role are
- * alike, so one of each will do. What never runs is part of a cycle, or waits for one.
+ * communicator run together (none ends before all have begun). All ranks of a role behave in the
+ * same way, so one of each is enough. What never runs is part of a cycle or waits for one.
  *
- *   7a  an edge points to a later instruction, or to its own stream
- *   7b  a cycle
+ *   7a  every edge points to an earlier instruction, on another stream
+ *   7b  no instruction waits for itself: there is no cycle
  */
 #include "check.h"
 
@@ -74,7 +74,7 @@ static void match_collectives(Together *t, const PlanProgram **program, uint32_t
     }
 }
 
-/* Is all over that it waits for in its own program? */
+/* Is everything done that it waits for in its own program? */
 static bool is_ready(const Together *t, uint64_t i) {
     const PlanInstr *in = &t->c->p->instrs[i];
     bool ready = (!t->on_stream[i] || t->done[t->on_stream[i] - 1]) &&
@@ -94,7 +94,7 @@ static bool run_instr(Together *t, uint64_t i) {
     return true;
 }
 
-/* As far as the stream goes, from *next on. */
+/* Runs the stream from *next on, as far as it gets. Has any instruction run? */
 static bool run_stream(Together *t, const PlanProgram *pr, int stream, uint64_t *next) {
     bool any = false;
     for (; *next < check_end(pr); ++*next) {
@@ -198,14 +198,14 @@ static void check_program(Check *c, const PlanProgram *pr) {
     }
 }
 
-/* What tells one sum from another that an all-reduce adds up: the op that began the sum (a state
- * where earlier calls began it), the group that it is about, and the state that keeps the result.
- * Ranks must not add up different sums. */
-typedef struct SumIdentity {
+/* Identifies a sum that an all-reduce computes, because ranks must not add up different ones: the
+ * op that began the sum (op state if earlier calls began it), the group of that op, and the state
+ * that keeps the result. */
+typedef struct SumKey {
     int64_t op, group, kept;
-} SumIdentity;
+} SumKey;
 
-static SumIdentity sum_identity(const Check *c, uint64_t i, uint32_t k) {
+static SumKey sum_key(const Check *c, uint64_t i, uint32_t k) {
     const Plan *p = c->p;
     uint32_t v = check_in(c, i, k), out = check_out(c, i, k);
     const PlanInstr *def = &p->instrs[p->values[v].def];
@@ -213,14 +213,14 @@ static SumIdentity sum_identity(const Check *c, uint64_t i, uint32_t k) {
         v = c->operands[def->first_in];
         def = &p->instrs[p->values[v].def];
     }
-    SumIdentity m = {.op = def->op, .group = NO_INDEX, .kept = NO_INDEX};
+    SumKey m = {.op = def->op, .group = NO_INDEX, .kept = NO_INDEX};
     if (op_info[def->op].attrs & A_group) m.group = def->attr.group;
     for (uint64_t use = c->first_use[out]; use < c->first_use[out + 1]; use++)
         if (p->instrs[c->use[use]].op == OP_set_state) m.kept = p->instrs[c->use[use]].attr.index;
     return m;
 }
 
-/* Have two collectives results k of the same size? */
+/* Do results k of the two collectives have the same dtype and size? */
 static bool same_result(const Check *c, uint64_t i, uint64_t j, uint32_t k) {
     const Type *s = &c->p->values[check_out(c, i, k)].type;
     const Type *t = &c->p->values[check_out(c, j, k)].type;
@@ -234,7 +234,7 @@ static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
         x->attr.group != y->attr.group || x->attr.tag != y->attr.tag)
         return false;
     for (uint32_t k = 0; k < x->n_out; k++) {
-        SumIdentity a = sum_identity(c, i, k), b = sum_identity(c, j, k);
+        SumKey a = sum_key(c, i, k), b = sum_key(c, j, k);
         bool same = a.op == b.op && a.group == b.group && a.kept == b.kept;
         if (!same_result(c, i, j, k) || (x->op == OP_all_reduce && !same)) return false;
     }
@@ -273,14 +273,15 @@ static bool is_zeros(const Check *c, uint64_t i, uint32_t k) {
     return check_is_zeros(c, check_in(c, i, k));
 }
 
-/* Of each sum of a collective over stages, roles add what they have, and one has some of it. */
+/* Do role 0 and another role add up the same sums? Of each sum, at most one of the two has terms
+ * (the other adds zeros), except in a gradient norm and in gradients (4s). */
 static bool same_sums(const Check *c, uint64_t i, uint64_t j) {
     const PlanInstr *x = &c->p->instrs[i], *y = &c->p->instrs[j];
     if (x->op != OP_all_reduce || y->op != x->op || x->n_out != y->n_out ||
         x->attr.axes != y->attr.axes || x->attr.tag != y->attr.tag)
         return false;
     for (uint32_t k = 0; k < x->n_out; k++) {
-        SumIdentity one = sum_identity(c, i, k), other = sum_identity(c, j, k);
+        SumKey one = sum_key(c, i, k), other = sum_key(c, j, k);
         if (!same_result(c, i, j, k)) return false;
         if (x->attr.tag == TAG_GRADIENT) continue; /* 4s */
         bool none = is_zeros(c, i, k) || is_zeros(c, j, k);

@@ -1,6 +1,7 @@
 /* Proof 4, constants: the numbers that an update is computed with are those of the settings, and
  * the same for all groups, programs and roles.
  *
+ * Faults:
  *   4m  an op has another constant than the settings: the power of two that step_scale takes out
  *       again, what happens to a step that is not finite, the optimizer and its betas; or the seed
  *       of backward is multiplied by the loss scale, and the settings have none, or the other way

@@ -13,6 +13,7 @@
  *   and so does a gradient: values made only for it have its dtype.
  * - An op that only moves data keeps the dtype of its operand. All else is in the compute dtype.
  *
+ * Fault:
  *   8e  a value, a parameter or the sum of its gradient has another dtype
  */
 
@@ -83,7 +84,7 @@ static void check_groups(Check *c) {
 
 /* ---- readers of each value */
 
-static void see_part(Dtypes *d, const Part *part) {
+static void note_part(Dtypes *d, const Part *part) {
     bool gradient = op_info[part->op].role == ROLE_BACKWARD;
     for (uint32_t k = 0; k < part->n_in; k++) {
         uint32_t v = check_part_in(part, k);
@@ -261,7 +262,7 @@ static void check_values(Dtypes *d) {
     for (uint64_t i = 0; i < p->n_instrs; i++) {
         Part part[CHECK_PARTS];
         uint32_t n = check_parts(d->c, i, part);
-        for (uint32_t k = 0; k < n; k++) see_part(d, &part[k]);
+        for (uint32_t k = 0; k < n; k++) note_part(d, &part[k]);
     }
     for (uint64_t i = p->n_instrs; i-- > 0;) want_by_instr(d, i);
     for (uint64_t i = 0; i < p->n_instrs; i++) check_instr(d, i);

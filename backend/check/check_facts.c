@@ -5,6 +5,7 @@
  * from the tables that the run uses, and compared one by one, value by value: no hash is involved,
  * so no table can be made to agree by chance or by design.
  *
+ * Faults:
  *   8c  a table says something else than the model
  *   8d  an update has another constant than the model's optimizer
  */

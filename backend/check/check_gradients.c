@@ -11,6 +11,7 @@
  * Where an op adds to what the group's state keeps of one parameter, that part is followed from the
  * view of the state to the pack, which holds as many contributions as its parts do.
  *
+ * Faults:
  *   4a  a contribution is lost, or read before anything was stored; a step makes another number of
  *       calls than it has micro-batches, or an evaluation more than one for a batch
  *   4b  a contribution is counted twice, or parts of different kinds are added

@@ -4,6 +4,7 @@
  * writer itself where its op may work in place. Only neighbours in time need comparing: v's writer
  * is one of v's accesses, so the order is transitive.
  *
+ * Faults:
  *   2a  v overwrites u before u's last reader has surely finished
  *   2b  the memory of a state that only the host writes is overwritten, or a `state` op names other
  *       memory than the table

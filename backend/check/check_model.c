@@ -7,6 +7,7 @@
  * the model sets the state. So operands, attributes, parameters, fields, masks and seeds are those
  * of the model, in training and in evaluation, and by proof 4 so are the gradients.
  *
+ * Faults:
  *   8a  a loss or metric is computed differently from the model
  *   8b  the model has a loss or metric that the plan does not compute, or the plan has an
  *       additional one; or a step computes what the model assigns to the evaluation, or the other

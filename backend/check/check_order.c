@@ -10,14 +10,16 @@
  *       copies kept of these or from the parts that were retained, over the axes of their split
  *   3b  every reader of a gathered parameter happens before its reshard
  *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
- *   3d  a view of a group's flat value shows exactly one parameter of that group, which is in one
- *       piece there; a copy is of a parameter that the group has in chunks, or quantized
- *   3e  a flat gradient is freed only after its last reader
+ *   3d  a view shows exactly one parameter of a group, which lies in one piece in the group's flat
+ *       value (views of gradients: proof 4); copy_out makes one that lies there in chunks,
+ *       dequantize one that is quantized
+ *   3e  what is freed (flat gradients, copies of what is in host memory) has no reader afterwards
  *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the
  *       step; one that keeps a part of them, with reshard = K, has what was retained in the step
- *   3g  only unshard, cast, amax, quantize, update take shards, only unshard a copy of one; only
- *       view, copy_out, dequantize, reshard, retain, set_state flat parameters; only unshard, and
- *       such a state, what is retained of one, unless that is the shard that was gathered
+ *   3g  flat parameters are read only by view, copy_out, dequantize, reshard, retain and set_state;
+ *       shards also by unshard, cast, amax, quantize, fetch, free, updates and what prepares these,
+ *       but copies of shards also by unshard, fetch and free alone; what was retained, unless it is
+ *       the shard that was gathered, only by unshard and by the state that keeps it
  *
  * Along the way: how many non-root units are unsharded at once, in issue order.
  */
@@ -120,13 +122,14 @@ static void check_unshard(Check *c, uint64_t i) {
     }
 }
 
-/* The instruction that ends root value v: its reshard or free; NO_INSTR if there is none. */
-static uint64_t ending(const Check *c, uint32_t v, uint16_t op) {
+/* The first instruction of kind `op` that uses root value v; NO_INSTR if there is none. */
+static uint64_t first_use_by(const Check *c, uint32_t v, uint16_t op) {
     for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++)
         if (c->p->instrs[c->use[k]].op == op) return c->use[k];
     return NO_INSTR;
 }
 
+/* Every reader of root value v happens before `end`, the reshard or free that ends it. */
 static void check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
     for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++) {
         uint64_t user = c->use[k];
@@ -141,15 +144,16 @@ static void check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
 
 /* Is value v kept as a state of gathered parameters at the end of its program? */
 static bool is_kept(const Check *c, uint32_t v) {
-    uint64_t set = ending(c, v, OP_set_state);
+    uint64_t set = first_use_by(c, v, OP_set_state);
     return set != NO_INSTR && c->p->states[c->p->instrs[set].attr.index].role == STATE_GATHERED;
 }
 
-static void check_gathered(Check *c, uint64_t i) {
+/* Each result of an unshard has an end: a reshard, or a state that keeps it. */
+static void check_resharded(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     for (uint32_t k = 0; k < in->n_out; k++) {
         uint32_t v = check_out(c, i, k);
-        if (ending(c, v, OP_reshard) == NO_INSTR && !is_kept(c, v))
+        if (first_use_by(c, v, OP_reshard) == NO_INSTR && !is_kept(c, v))
             check_fail(c, "3c", i, "value %u is unsharded here and never resharded", v);
     }
 }
@@ -170,7 +174,7 @@ static int64_t flat_group(const Check *c, uint32_t v) {
     return group >= 0 && !c->p->groups[group].split ? group : -1;
 }
 
-/* A parameter of a flat value. */
+/* Does the op take one parameter out of a flat value? */
 static bool shows_flat(uint16_t op) {
     return op == OP_view || op == OP_copy_out || op == OP_dequantize;
 }
@@ -280,7 +284,7 @@ int64_t check_param_shown(const Check *c, uint64_t i) {
     return op == OP_view ? viewed_param(c, i, g) : copied_param(c, i, g);
 }
 
-/* A part of the gradients that a state keeps: proof 4 follows it. */
+/* Is it a view of a gradient state? Those are left to proof 4. */
 static bool shows_gradient(const Check *c, uint64_t i) {
     int64_t state = check_entry_state(c, check_in(c, i, 0));
     return c->p->instrs[i].op == OP_view && state >= 0 &&
@@ -303,7 +307,7 @@ static void check_view(Check *c, uint64_t i) {
                check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);
 }
 
-static bool is_root(const Check *c, int64_t unit) {
+static bool is_root_unit(const Check *c, int64_t unit) {
     return unit >= 0 && (uint64_t)unit < c->p->n_units &&
            plan_string(c->p, c->p->units[unit].name)[0] == 0;
 }
@@ -318,18 +322,18 @@ static void check_reshard(Check *c, uint64_t i) {
     }
 }
 
-void check_unsharded(Check *c, uint32_t program) {
+void check_parameters(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
     uint32_t live = 0, most = 0;
     for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         const PlanInstr *in = &c->p->instrs[i];
-        bool root = is_root(c, in->attr.unit);
+        bool root_unit = is_root_unit(c, in->attr.unit);
         check_readers(c, i);
         switch (in->op) {
         case OP_unshard:
             check_unshard(c, i);
-            check_gathered(c, i);
-            live += !root;
+            check_resharded(c, i);
+            live += !root_unit;
             most = MAX(most, live);
             c->result->gathers++;
             break;
@@ -343,7 +347,7 @@ void check_unsharded(Check *c, uint32_t program) {
         case OP_free:
             for (uint32_t k = 0; k < in->n_in; k++)
                 check_ends(c, c->root[check_in(c, i, k)], i, in->op == OP_free ? "3e" : "3b");
-            live -= in->op == OP_reshard && !root && live > 0;
+            live -= in->op == OP_reshard && !root_unit && live > 0;
             break;
         default: break;
         }

@@ -1,18 +1,18 @@
 /* Proof 9: a checkpoint that is written while the next step runs holds the state between the two.
  *
  * Saves begin when the last call of a step has ended, so after every update of that step. They run
- * in order on a stream of their own beside all calls of the next one, and an instruction can say
- * how many of them must be over before it begins. So it remains to be proved that
+ * in order on a stream of their own while the calls of the next step run, and an instruction can
+ * say how many of them must be over before it begins. So it remains to be proved that
  *   9a  each state that a step reads as the step before left it has a save, or equals one that has,
  *       and no state, nor those that equal it, have two
  *   9b  an instruction that writes into the memory of a state, in any program, begins after the
  *       state's save is over: itself, what is before it on its stream, or what its edges lead to
  *       waits for that
  *   9c  all ranks together write each element once, and none more than the plan says
- *   9d  a copy has room for each save that is made out of it at a place of its own, and not more
- * In a copy, a place is used again by the same save of the next checkpoint alone, which begins when
- * this one is written. The order in which ranks share out elements is that of ir/graph/shards.h,
- * which has one formula for both programs; it is added up here over every rank.
+ *   9d  a copy holds each save that is made from it in a place of its own, and nothing else
+ * A place in a copy is reused only by the same save of the next checkpoint, which begins when this
+ * checkpoint has been written. The order in which ranks share out elements is that of
+ * ir/graph/shards.h, which has one formula for both programs; it is added up here over every rank.
  */
 #include "check.h"
 
@@ -25,12 +25,12 @@ typedef struct Shared { /* a layout by which ranks write each element once */
 
 typedef struct SavesCheck {
     Check *c;
-    uint32_t *save_of;  /* by state: its save + 1; 0 = none */
-    uint32_t *by_place; /* states that are saved, those of each role by address */
-    uint32_t *first;    /* by role: where its states begin; those of the last one end at [roles] */
-    uint32_t *waited;   /* by instruction: so many saves are over when it begins */
-    bool *written;      /* by state: by the calls of a step so far */
-    bool *carried;      /* by state: a step reads what the step before has left in it */
+    uint32_t *save_of;    /* by state: its save + 1; 0 = none */
+    uint32_t *by_address; /* states that are saved, those of each role by address */
+    uint32_t *first;  /* by role: where its states begin; those of the last one end at [roles] */
+    uint32_t *waited; /* by instruction: how many saves are over when it begins */
+    bool *written;    /* by state: by the calls of a step so far */
+    bool *carried;    /* by state: a step reads what the step before has left in it */
     Shared *shared;
     uint32_t n_shared;
 } SavesCheck;
@@ -39,8 +39,8 @@ static const char *name_of(const Check *c, uint32_t state) {
     return plan_string(c->p, c->p->states[state].name);
 }
 
-/* What the host writes before each call, and what an update makes anew of another state (4q), need
- * not be carried. */
+/* States that the host writes before each call, and those that an update makes from another state
+ * (4q), need no save. */
 static bool is_made_again(const PlanState *st) {
     return st->role == STATE_STEP || st->role == STATE_STAGING || st->role == STATE_COPY ||
            st->role == STATE_KEPT;
@@ -67,7 +67,7 @@ static void find_carried(SavesCheck *s) {
     }
 }
 
-/* Of what several stages have, equal by 4s, the save of another one's counts. */
+/* Several stages can have equal copies of a state (4s): then a save of one of them is enough. */
 static bool is_saved_as(const SavesCheck *s, uint32_t state) {
     const Plan *p = s->c->p;
     const PlanState *own = &p->states[state];
@@ -99,21 +99,22 @@ static void check_each_once(SavesCheck *s) {
     c->result->saves = p->n_saves;
 }
 
-static int by_place(const void *a, const void *b, void *context) {
+static int compare_addresses(const void *a, const void *b, void *context) {
     const PlanState *state = context;
     uint64_t x = state[*(const uint32_t *)a].address, y = state[*(const uint32_t *)b].address;
     return (x > y) - (x < y);
 }
 
-/* Addresses of the states of other roles mean nothing to a program. */
-static void sort_by_place(SavesCheck *s) {
+/* Lists the saved states of each role by address: a program overwrites only states of its role. */
+static void sort_by_address(SavesCheck *s) {
     const Plan *p = s->c->p;
     uint32_t n = 0;
     for (uint32_t r = 0; r < p->n_roles; r++) {
         uint32_t first = s->first[r] = n;
         for (uint32_t i = 0; i < p->n_states; i++)
-            if (s->save_of[i] && plan_has_state(p, &p->states[i], r)) s->by_place[n++] = i;
-        qsort_r(s->by_place + first, n - first, sizeof *s->by_place, by_place, (void *)p->states);
+            if (s->save_of[i] && plan_has_state(p, &p->states[i], r)) s->by_address[n++] = i;
+        qsort_r(s->by_address + first, n - first, sizeof *s->by_address, compare_addresses,
+                (void *)p->states);
     }
     s->first[p->n_roles] = n;
 }
@@ -127,17 +128,17 @@ static void check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t
     uint32_t low = s->first[role], high = s->first[role + 1], all = high;
     /* the first state that ends after `from` */
     while (low < high) {
-        const PlanState *q = &state[s->by_place[(low + high) / 2]];
+        const PlanState *q = &state[s->by_address[(low + high) / 2]];
         if (q->address + check_type_bytes(&q->type) <= from)
             low = (low + high) / 2 + 1;
         else
             high = (low + high) / 2;
     }
-    for (; low < all && state[s->by_place[low]].address < to; low++)
-        if (s->waited[instr] < s->save_of[s->by_place[low]])
+    for (; low < all && state[s->by_address[low]].address < to; low++)
+        if (s->waited[instr] < s->save_of[s->by_address[low]])
             check_fail(c, "9b", instr,
                        "value %u overwrites state %s, whose save (%u) may still run", value,
-                       name_of(c, s->by_place[low]), s->save_of[s->by_place[low]] - 1);
+                       name_of(c, s->by_address[low]), s->save_of[s->by_address[low]] - 1);
 }
 
 static void wait_like(SavesCheck *s, uint64_t instr, uint64_t before) {
@@ -206,7 +207,7 @@ static void check_ranks_of(Check *c, uint32_t state, const Layout *l, int64_t *m
                    (long long)elements, name_of(c, state), (long long)all);
 }
 
-/* Many states have the layout of an earlier one, and are written alike. */
+/* Many states have the layout of an earlier one and are written in the same way. */
 static void check_shares(SavesCheck *s, uint32_t save) {
     Check *c = s->c;
     const PlanSave *q = &c->p->saves[save];
@@ -228,7 +229,7 @@ static void check_shares(SavesCheck *s, uint32_t save) {
                (Llu)q->bytes, name_of(c, q->state), (Llu)bytes);
 }
 
-/* The ranks of a role copy their saves one behind the other; *end: of the role's copy. */
+/* The ranks of a role copy their saves one after the other; *end: the end of the role's copy. */
 static void check_copy_of(Check *c, uint32_t role, uint64_t *end) {
     const Plan *p = c->p;
     uint64_t bytes = 0;
@@ -270,7 +271,7 @@ void check_saves(Check *c) {
     SavesCheck s = {.c = c};
     Arena *a = c->arena;
     s.save_of = arena_alloc(a, (p->n_states + 1) * sizeof *s.save_of);
-    s.by_place = arena_alloc(a, ((size_t)p->n_roles * p->n_saves + 1) * sizeof *s.by_place);
+    s.by_address = arena_alloc(a, ((size_t)p->n_roles * p->n_saves + 1) * sizeof *s.by_address);
     s.first = arena_alloc(a, ((size_t)p->n_roles + 1) * sizeof *s.first);
     s.waited = arena_alloc(a, (p->n_instrs + 1) * sizeof *s.waited);
     s.written = arena_alloc(a, (p->n_states + 1) * sizeof *s.written);
@@ -278,7 +279,7 @@ void check_saves(Check *c) {
     s.shared = arena_alloc(a, (p->n_saves + 1) * sizeof *s.shared);
     find_carried(&s);
     check_each_once(&s);
-    sort_by_place(&s);
+    sort_by_address(&s);
     for (uint32_t k = 0; k < p->n_programs; k++) check_program(&s, &p->programs[k]);
     for (uint32_t k = 0; k < p->n_saves; k++) check_shares(&s, k);
     check_copy(c);

@@ -16,8 +16,8 @@
  *            (check_constants.c)
  *   8        losses and metrics are the model's (check_model.c), and so are tables (check_facts.c)
  *            and dtypes (check_dtypes.c)
- *   6, 9     the high-water mark (check_peak.c); what leaves for a checkpoint beside the next step
- *            (check_saves.c)
+ *   6, 9     the high-water mark (check_peak.c); what leaves for a checkpoint while the next
+ *            step runs (check_saves.c)
  *
  * Cost: n log n in instructions, once a role; only proof 9 adds up what each rank writes.
  */
@@ -115,7 +115,7 @@ static void run_proofs(Check *c, uint32_t rules) {
     for (uint32_t k = 0; k < p->n_programs; k++) {
         if (rules & CHECK_RULE(1)) check_reads(c, k);
         if (rules & CHECK_RULE(2)) check_overlaps(c, k);
-        if (rules & CHECK_RULE(3)) check_unsharded(c, k);
+        if (rules & CHECK_RULE(3)) check_parameters(c, k);
         if (!c->stages) prove_meaning(c, &p->programs[k], rules);
     }
     if (c->stages) prove_together(c, rules);

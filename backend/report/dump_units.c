@@ -71,7 +71,7 @@ int32_t view_reduced_group(const Plan *p, const PlanInstr *in, uint32_t k) {
     return NO_INDEX;
 }
 
-static void see_reduced(Units *u, const PlanInstr *in, uint64_t i) {
+static void note_reduced(Units *u, const PlanInstr *in, uint64_t i) {
     const Plan *p = u->v->p;
     for (uint32_t k = 0; k < in->n_out; k++) {
         int32_t group = view_reduced_group(p, in, k);
@@ -108,7 +108,7 @@ static void follow_instr(Units *u, uint64_t i) {
     }
     for (uint32_t k = 0; k < in->n_out; k++) u->of[in->first_out + k - u->base] = row;
     bool reduces = in->op == OP_reduce_scatter || in->op == OP_all_reduce;
-    if (reduces && in->attr.tag == TAG_GRADIENT) see_reduced(u, in, i);
+    if (reduces && in->attr.tag == TAG_GRADIENT) note_reduced(u, in, i);
 }
 
 /* ---- words */

@@ -68,7 +68,7 @@ static int compare_ops_by_salt(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-static void see_random(Verify *v, SeenOps *seen, const Op *op) {
+static void check_random(Verify *v, SeenOps *seen, const Op *op) {
     if (v->program->kind == PROGRAM_EVAL)
         verify_broken(v, RULE_MODEL_5, op, "draws random numbers in an evaluation");
     if (op->phase == PHASE_FORWARD) vec_push(v->arena, &seen->random, op);
@@ -152,7 +152,7 @@ void verify_training(Verify *v) {
         if (g->level == LEVEL_MODEL && (op->phase != PHASE_FORWARD || op->unit != NO_INDEX))
             verify_broken(v, RULE_MODEL_2, op, "has phase %s and unit %d", phase_name(op->phase),
                           op->unit);
-        if (op_info[op->kind].attrs & A_salt) see_random(v, &seen, op);
+        if (op_info[op->kind].attrs & A_salt) check_random(v, &seen, op);
         if (step) check_step(v, &seen, op);
         if (op->kind == OP_step_scale && g->level <= LEVEL_SHARD) check_loss_is_kept(v, k);
         if (v->program->kind == PROGRAM_EVAL && op_info[op->kind].role != ROLE_FORWARD)

@@ -14,6 +14,7 @@
  * Afterwards check_type gives whole types, and collectives of activations are copies: so proofs 4
  * and 8 compare what the model says with the whole values, of which each rank has its part.
  *
+ * Faults:
  *   10a  no cut of the op has operands and results that are placed in this way
  *   10b  an op that needs a whole value, such as a loss or a state, reads a part or a term of a sum
  *   10c  a collective moves a value that is not placed as it assumes

@@ -5,15 +5,16 @@
  * last stage, then backward the other way. An update is one piece for each role. The proofs about
  * what values are (4, 8, 10) look at the pieces of a kind as one program: check_link puts, in place
  * of what a piece receives, what the piece before it sends, and in place of a kept activation what
- * forward of its stage keeps. Gathered parameters, and largest weights, that the first micro-batch
- * leaves in a state are linked in the same way. What is left to show is about calls:
+ * the forward of its stage keeps. Gathered parameters and largest weights that the first
+ * micro-batch leaves in a state are linked in the same way. It remains to show, about pieces and
+ * calls:
  *
  *   5e  pieces are a chain; a message has one sender and one receiver, next to each other in it,
  *       and is the same on both sides; a kept activation is set by forward of its stage alone
  *   5f  each stage does forward and backward of each micro-batch once, in the order of
  *       micro-batches, forward first; the update comes last
- *   10g a slot is overwritten between forward and backward of the micro-batch that it is for
- *   7c  calls wait for each other's messages for ever, if outboxes hold no more than fits
+ *   10g nothing overwrites a slot between forward and backward of the micro-batch that it is for
+ *   7c  no call waits for ever for a message, or for space in an outbox
  */
 #include <string.h>
 
@@ -133,8 +134,8 @@ static void link_kept(Links *l, uint64_t i, uint32_t program, bool set) {
     l->same[v] = l->same[w];
 }
 
-/* What forward of the step's first micro-batch leaves for all of them is that in its backward, too:
- * proofs 3 and 4 know what may be set there. */
+/* What the forward of the step's first micro-batch leaves in a state is also what its backward
+ * finds there; proofs 3 and 4 check what may be set. */
 static void link_left(Links *l, uint64_t i, bool set) {
     const Plan *p = l->c->p;
     int64_t index = p->instrs[i].attr.index;
@@ -200,10 +201,11 @@ void check_link(Check *c, uint32_t *operands) {
 typedef struct Progress {
     Check *c;
     uint32_t stages;
-    int64_t *done[2];  /* by stage: micro-batches that forward, that backward has done */
-    uint32_t *slot_of; /* by role and slot: the stage + 1 whose micro-batch it is for .. */
-    int64_t *micro_of; /* .. and which */
-    uint64_t *slots;   /* by role: its first one */
+    int64_t *done[2];        /* by stage: micro-batches that forward, that backward has done */
+    uint32_t *stage_in_slot; /* by slot of all roles: 1 + the stage whose activations it holds; 0:
+                                free */
+    int64_t *micro_in_slot;  /* by slot of all roles: their micro-batch */
+    uint64_t *first_slot;    /* by role: the number of its first slot */
 } Progress;
 
 static void fail_order(Check *c, const PlanCall *a) {
@@ -213,22 +215,26 @@ static void fail_order(Check *c, const PlanCall *a) {
                a->program, pr->stage, word_of(&words_StagePart, pr->part), (long long)a->micro);
 }
 
-static void see_slot(Progress *s, const PlanCall *a) {
+static void follow_slot(Progress *s, const PlanCall *a) {
     Check *c = s->c;
     const PlanProgram *pr = &c->p->programs[a->program];
-    uint64_t at = s->slots[a->role] + a->slot;
-    bool forward = pr->part == STAGE_FORWARD, holds = s->slot_of[at];
+    uint64_t at = s->first_slot[a->role] + a->slot;
+    bool forward = pr->part == STAGE_FORWARD, holds = s->stage_in_slot[at];
     if (pr->part == STAGE_WHOLE) return;
-    if (a->slot >= c->p->roles[a->role].kept_slots || (forward && holds) ||
-        (!forward && (s->slot_of[at] != pr->stage + 1u || s->micro_of[at] != a->micro)))
+    if (a->slot >= c->p->roles[a->role].kept_slots)
+        check_fail(c, "10g", NO_INSTR,
+                   "role %u, stage %u, micro-batch %lld: the role has no slot %u", a->role,
+                   pr->stage, (long long)a->micro, a->slot);
+    if ((forward && holds) ||
+        (!forward && (s->stage_in_slot[at] != pr->stage + 1u || s->micro_in_slot[at] != a->micro)))
         check_fail(c, "10g", NO_INSTR,
                    "role %u, stage %u, micro-batch %lld: slot %u holds another micro-batch",
                    a->role, pr->stage, (long long)a->micro, a->slot);
-    s->slot_of[at] = forward ? pr->stage + 1u : 0;
-    s->micro_of[at] = a->micro;
+    s->stage_in_slot[at] = forward ? pr->stage + 1u : 0;
+    s->micro_in_slot[at] = a->micro;
 }
 
-static void see_call(Progress *s, const PlanCall *a) {
+static void follow_call(Progress *s, const PlanCall *a) {
     Check *c = s->c;
     const PlanProgram *pr = &c->p->programs[a->program];
     bool backward = pr->part == STAGE_BACKWARD, first = a->micro == 0;
@@ -239,10 +245,11 @@ static void see_call(Progress *s, const PlanCall *a) {
                  s->done[backward][pr->stage] == a->micro && (!backward || *forward > a->micro);
     if (!right) fail_order(c, a);
     s->done[backward][pr->stage]++;
-    see_slot(s, a);
+    follow_slot(s, a);
 }
 
-static void check_ends(Progress *s, uint32_t role, bool updated) {
+/* The role has done all of its stages' work. */
+static void check_finished(Progress *s, uint32_t role, bool updated) {
     Check *c = s->c;
     int64_t micro = c->p->settings->micro_batches;
     for (uint32_t stage = role; stage < s->stages; stage += (uint32_t)c->p->n_roles) {
@@ -274,13 +281,13 @@ static void follow_role(Progress *s, uint32_t role) {
             updated = true;
         } else {
             if (updated) fail_order(c, a);
-            see_call(s, a);
+            follow_call(s, a);
         }
     }
     bool evaluates = evaluated > role;
     if (evaluates && evaluated < s->stages)
         check_fail(c, "5f", NO_INSTR, "role %u leaves a stage out of an evaluation", role);
-    check_ends(s, role, updated);
+    check_finished(s, role, updated);
 }
 
 /* ---- waiting ---- */
@@ -350,13 +357,13 @@ void check_calls(Check *c) {
     for (uint32_t r = 0; r < p->n_roles; r++) slots += MIN(p->roles[r].kept_slots, p->n_calls) + 1;
     Arena *a = c->arena;
     for (int k = 0; k < 2; k++) s.done[k] = arena_alloc(a, s.stages * sizeof *s.done[k]);
-    s.slot_of = arena_alloc(a, slots * sizeof *s.slot_of);
-    s.micro_of = arena_alloc(a, slots * sizeof *s.micro_of);
-    s.slots = arena_alloc(a, (p->n_roles + 1) * sizeof *s.slots);
+    s.stage_in_slot = arena_alloc(a, slots * sizeof *s.stage_in_slot);
+    s.micro_in_slot = arena_alloc(a, slots * sizeof *s.micro_in_slot);
+    s.first_slot = arena_alloc(a, (p->n_roles + 1) * sizeof *s.first_slot);
     for (uint32_t r = 0; r < p->n_roles; r++) {
         if (p->roles[r].kept_slots > p->n_calls)
             check_fail(c, "10g", NO_INSTR, "role %u has more slots than calls", r);
-        s.slots[r + 1] = s.slots[r] + MIN(p->roles[r].kept_slots, p->n_calls) + 1;
+        s.first_slot[r + 1] = s.first_slot[r] + MIN(p->roles[r].kept_slots, p->n_calls) + 1;
     }
     for (uint32_t r = 0; r < p->n_roles; r++) follow_role(&s, r);
     for (uint32_t kind = PLAN_STEP; kind <= PLAN_EVALUATION; kind++) check_flow(c, kind);
