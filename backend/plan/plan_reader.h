@@ -1,4 +1,4 @@
-/* What the files of the plan reader share. Nobody else includes this. */
+/* What the files of the plan reader share. No other file includes it. */
 #ifndef FSDPC_PLAN_INSIDE_H
 #define FSDPC_PLAN_INSIDE_H
 

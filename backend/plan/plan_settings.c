@@ -1,5 +1,6 @@
-/* The reader's second step, part one: the mesh and the settings, whose numbers must be in range and
- * agree with each other (ranks, micro-batches and samples; sizes of the arenas).
+/* The reader's second step, part one: the mesh and the settings. The tables are in place already;
+ * this refuses numbers that are out of range or contradict each other (ranks, micro-batches and
+ * samples; sizes of the arenas).
  */
 #include "optimizers.h"
 #include "plan_reader.h"
@@ -97,13 +98,14 @@ void plan_read_settings(Reading *r) {
     FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
                 bad_string(p, s->hf_config) || bad_string(p, s->hf_facts) ||
                 bad_string(p, s->checkpoint),
-            "settings: the name of the model or compiler, the command or config.json is missing");
+            "settings: a text is missing (model, compiler, command, config.json, checkpoint)");
     read_batch(r);
     read_checkpoints(r);
     read_training(r);
     read_memory(r);
     FAIL_IF(!dtype_is_float((int)s->compute_dtype) || !dtype_is_float((int)s->reduce_dtype) ||
-                bad_gather(s->gather_dtype) || s->pad,
+                bad_gather(s->gather_dtype),
             "settings: unsupported dtypes %u, %u, %u (to compute, sum and gather in)",
             s->compute_dtype, s->reduce_dtype, s->gather_dtype);
+    FAIL_IF(s->pad, "settings: the padding is not zero");
 }

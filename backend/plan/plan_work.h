@@ -9,7 +9,7 @@
 /* Types of its operands, then of its results; the most of any instruction. */
 void plan_types(const Plan *p, const PlanInstr *in, Type *types);
 uint32_t plan_most_types(const Plan *p);
-/* Bytes of scratch memory that its kernel may use on that kind of device; types: room for all. */
+/* Bytes of scratch memory that its kernel may use on that kind of device; types: space for all. */
 uint64_t plan_scratch(const Plan *p, const PlanInstr *in, int device, Type *types);
 /* Operations of the products of forward and backward (column PRODUCTS of ops.def) in a step, over
  * all ranks and micro-batches. Recomputation to save memory does not count, so that it makes no
