@@ -1,8 +1,8 @@
 /* memory: an address for every value.
  *
  * In: a graph whose programs are in issue order with a stream for each op. Out: addresses of states
- * and values, peaks and sizes of arena and workspaces. Ops change their order where that lowers the
- * peak (memory_defer.c), and where collectives can run beside them then without a higher one
+ * and values, peaks and sizes of arena and workspaces. Ops are reordered if that lowers the peak
+ * (memory_defer.c), or if collectives can then run at the same time without raising it
  * (memory_hide.c). Some are added (copies, scale by 1) for the former and where one value would
  * have to be in two places at once.
  *
@@ -60,7 +60,7 @@ static uint64_t place_kept(Graph *g, uint32_t role, uint64_t at) {
 
 static void place_states(Graph *g, uint32_t role) {
     uint64_t end[2] = {0, HOST_BASE};
-    const bool *lent = memory_lent(g, role, g->scratch);
+    const bool *lent = memory_lent_states(g, role, g->scratch);
     for (int turn = 0; turn < TURNS; turn++) {
         if (turn == BY_SLOT) end[0] = place_kept(g, role, end[0]);
         for (uint32_t i = 0; i < g->states.n && turn != BY_SLOT; i++) {

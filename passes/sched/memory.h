@@ -44,7 +44,8 @@ typedef struct Spans {
 } Spans;
 Spans memory_spans(const MemoryOrder *order, uint32_t n_values, Arena *scratch);
 
-/* The blocks of a program. Blocks in a state's memory have no entry in `at`. */
+/* The blocks of a program. What lies in a state's memory has no entry in `at`; a state that is lent
+ * has entries itself. */
 typedef VEC(MemoryBlock) BlockList;
 
 typedef struct MemoryBlocks {
@@ -79,8 +80,9 @@ bool memory_copies(Graph *g, uint32_t program);
  */
 OpId memory_copy(Graph *g, OpId user, ValueId v);
 
-/* By state: whether some program of the role has its memory for other values for a while. */
-bool *memory_lent(const Graph *g, uint32_t role, Arena *a);
+/* By state: does some program of that role of the pipeline lend the state's memory to other values?
+ */
+bool *memory_lent_states(const Graph *g, uint32_t role, Arena *a);
 
 /* memory_span.c */
 /* A pure op of the computation that writes memory of its own and reads no state, which an update
@@ -94,8 +96,8 @@ bool memory_takes_operand(const MemoryOrder *order, const Op *later, const Op *o
  * gives one. The result is its blocks, those of the device in their places, all in `a`. */
 MemoryBlocks memory_defer(Graph *g, uint32_t program, Arena *a);
 
-/* memory_hide.c: an order in which reductions of activations run beside other work, where blocks
- * need no more room then; before: those of the program as it is, in their places. The result is
+/* memory_hide.c: an order in which reductions of activations run while other work runs, if blocks
+ * need no more space then; before: those of the program as it is, in their places. The result is
  * its blocks in their places, in `a` or before's memory. */
 MemoryBlocks memory_hide(Graph *g, uint32_t program, MemoryBlocks before, Arena *a);
 

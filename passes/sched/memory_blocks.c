@@ -173,10 +173,10 @@ static bool same_axes(const Type *a, const Type *b) {
     return true;
 }
 
-/* Is each element of the result made of no other element of the operand than the one in its place,
- * or of its row? As many elements are not enough: each element of a result [B, T, 1] may be made of
- * all of a row of an operand [B, 1, T]. Where a formula moves parts they are (pieces.h, may_share).
- */
+/* Does each element of the result depend only on the element in its place in the operand, or on the
+ * row of that? Equal numbers of elements are not enough: each element of a result [B, T, 1] may
+ * depend on a whole row of an operand [B, 1, T]. They are enough if a formula moves parts
+ * (pieces.h, may_share). */
 static bool lie_alike(const Graph *g, const Op *op, const Type *from, const Type *to) {
     if (from->pitch != to->pitch) return false;
     if (op->kind == OP_fused) {
@@ -211,7 +211,8 @@ static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId ou
     return b->end[r] == u->spans.to[i] && b->start[s] == u->spans.from[i];
 }
 
-/* Has one of the first j results the memory of operand k? Nothing need read that result. */
+/* Does one of the first j results have the memory of operand k? It counts even if nothing reads it.
+ */
 static bool is_given(MemoryBlocks *b, const Op *op, uint32_t j, uint32_t k) {
     int64_t at;
     uint32_t root = find_root(b, op->in[k], &at);
@@ -287,17 +288,17 @@ static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
 
 /* ---- lent memory ----
  *
- * That of a master shard which, for a part of a program, is nowhere but in the gathered parameters.
- * From the last reader of its old value, the gather, until its new value is written, other values
- * may lie there.
+ * During a part of a program, a master shard exists only within the gathered parameters: from the
+ * gather, which is the last reader of its old value, until its new value is written. Meanwhile its
+ * memory is lent to other values.
  *
- * Such states are found from the ops only: the value that is set in the end was not made over the
- * old one. They lie after all other states, next to each other, so that a large value has room, and
- * take part in a program's placement as blocks that have their places already. Where a program
- * only reads a state, or works on it in place, its memory is taken all the time.
+ * Such states are recognized by their ops: the value that set_state stores was not made in place of
+ * the old one. They lie together after all other states, which leaves enough space for a large
+ * value, and count as blocks with a fixed place when a program's blocks are placed. If a program
+ * only reads a state, or updates it in place, it does not lend the state's memory.
  */
 
-/* Is what set_state keeps made where the state's old value is? */
+/* Was the value that set_state stores made in place of the state's old value? */
 static bool is_in_place(const Graph *g, const Op *set) {
     ValueId v = set->in[0];
     const Op *def = value_maker(g, v);
@@ -308,7 +309,7 @@ static bool is_in_place(const Graph *g, const Op *set) {
     return def->kind == OP_state && def->attr->index == set->attr->index;
 }
 
-bool *memory_lent(const Graph *g, uint32_t role, Arena *a) {
+bool *memory_lent_states(const Graph *g, uint32_t role, Arena *a) {
     bool *lent = arena_array(a, bool, g->states.n + 1);
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
@@ -359,7 +360,7 @@ static void add_block(MemoryBlocks *b, const State *s, uint32_t start, uint32_t 
 static void add_lent(MemoryBlocks *b) {
     const Graph *g = b->g;
     uint32_t role = graph_role_of(g, b->p->stage);
-    bool *lent = memory_lent(g, role, b->arena);
+    bool *lent = memory_lent_states(g, role, b->arena);
     MasterLifetime *lifetime = arena_array(b->arena, MasterLifetime, g->states.n + 1);
     b->base = g->roles.at[role].persistent_bytes;
     for (uint32_t s = 0; s < g->states.n; s++) {
@@ -467,7 +468,7 @@ OpId memory_copy(Graph *g, OpId user, ValueId v) {
 
 /* A graph that was written by hand may ask for what copies cannot give, such as a state's old value
  * after its set_state. */
-static bool impossible(Graph *g, const Program *p, OpId first_copy, OpId id) {
+static bool report_impossible(Graph *g, const Program *p, OpId first_copy, OpId id) {
     const Op *op = &g->ops.at[id];
     uint32_t number = 0;
     for (uint32_t i = 0; i < p->ops.n && p->ops.at[i] != id; i++)
@@ -498,14 +499,14 @@ static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, 
             copied[k] = true;
         }
         if (!copied && !join_musts(&c.b, op, &bad)) {
-            if (bad >= op->n_in) return impossible(g, p, first_copy, id);
+            if (bad >= op->n_in) return report_impossible(g, p, first_copy, id);
             copied = arena_array(a, bool, op->n_in);
             copied[bad] = true;
         }
         for (uint32_t k = 0; copied && k < g->ops.at[id].n_in; k++)
             if (copied[k]) {
                 int dtype = g->values.at[g->ops.at[id].in[k]].type.dtype;
-                if (!dtype_is_float(dtype)) return impossible(g, p, first_copy, id);
+                if (!dtype_is_float(dtype)) return report_impossible(g, p, first_copy, id);
                 OpId copy = memory_copy(g, id, g->ops.at[id].in[k]);
                 vec_push(g->arena, &c.list, copy);
                 g->ops.at[id].in[k] = g->ops.at[copy].out;
@@ -532,5 +533,5 @@ bool memory_copies(Graph *g, uint32_t program) {
         arena_free(scratch);
         if (!done) return false;
     }
-    return !changed || impossible(g, &g->programs.at[program], first_copy, last);
+    return !changed || report_impossible(g, &g->programs.at[program], first_copy, last);
 }

@@ -1,15 +1,15 @@
-/* Hiding: a reduction of activations runs beside work that does not need it.
+/* Hiding: a reduction of activations runs while work runs that does not need it.
  *
  * In: a program in issue order with its blocks in their places. Out: the same ops in another legal
  * order. Where ranks share out a product's width, its gradient is a sum over them, and the op
  * before it waits for a reduction. Gradients of weights that are made of the same values as the
  * terms of that sum come before it as a rule, and nothing but the end of their unit reads them.
- * They move behind the reduction's issue, so that it has them to run beside. The bits of all values
+ * They move behind the reduction's issue, so that they run at the same time. The bits of all values
  * are the same.
  *
  * What the moved ops read lives longer, so a program could need more memory. It never does: where
  * more bytes are live than it took before, reductions stay as they were, and if its blocks still
- * need more room, twice as many do, those with the most live bytes first.
+ * need more space, twice as many do, those with the most live bytes first.
  *
  * Time: for each reduction, the ops of its unit; n log n for each of log n tries, of one as a rule.
  */
@@ -85,7 +85,7 @@ static bool may_pass(const Hide *h, uint32_t j, uint32_t i) {
     return true;
 }
 
-/* Finds what reduction i can run beside. */
+/* Finds what can run at the same time as reduction i. */
 static void find_siblings(Hide *h, uint32_t i, Arena *a) {
     const Op *reduction = op_at(h, i);
     Hidden hidden = {.reduction = i, .first = i};

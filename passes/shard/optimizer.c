@@ -197,7 +197,7 @@ static void emit_all_factored(Update *u) {
 }
 
 /* ---- Muon: first what is made orthogonal, then the update. A group's momentum comes before the
- * update of the group before it, so that the sum over ranks (comm) goes on beside that. */
+ * update of the group before it, so that the sum over ranks (comm) runs during that update. */
 
 static void emit_all_muon(Update *u) {
     const Graph *g = u->g;

@@ -4,17 +4,18 @@
  * a state of weights and a gradient for each. Parameters are still read one by one; comm says where
  * the flat ones are when, optimizer updates the groups.
  *
- * A group is the parameters of a unit that agree in compute, master, reduce and wire dtype, in
- * being trainable, by Muon or not, in being split, in the axes that cut them, in those over which
- * their gradients are partial and in the stages that read them; groups that every rank holds whole
- * come last. Of N ranks, rank r holds [r * shard, (r + 1) * shard). With one rank or strategy none
- * every rank holds all of it.
+ * A group is the parameters of a unit that agree in: compute, master, reduce and wire dtype;
+ * whether they are trained, and whether by Muon; whether they are split; the axes that cut them;
+ * the axes over which their gradients are partial; and the stages that read them. Groups that every
+ * rank holds whole come last. Of N ranks, rank r holds [r * shard, (r + 1) * shard). With one rank,
+ * or with strategy none, every rank holds the whole group.
  *
  *   layout = flat   in pre-order, each at a multiple of align bytes of the wire dtype (align 0:
  *                   where the one before it ends); the end is filled up to a multiple of N
- *   layout = param  in post-order, each in chunks of ceil(rows / N) rows, chunk r in shard r; the
- *                   shards have the same room for it, what it does not fill is zero. Along another
- *                   axis (split) in N equal parts, which the columns of each row are cut into
+ *   layout = param  in post-order, each in chunks of ceil(rows / N) rows, chunk r in shard r; every
+ *                   shard has the same space for it, and what the chunk does not fill is zero. With
+ *                   another axis (split), in N equal parts along that axis: each row in N chunks,
+ *                   chunk r in shard r
  *
  * Programs: after the last gradient of a group, `gradient` of all of them stands for this rank's
  * shard of the reduced flat gradient. What is gathered and reduced when, and how often, is up to
@@ -44,7 +45,7 @@ typedef struct Shard {
 
 /* ---- groups ---- */
 
-static bool belongs(const Graph *g, const Group *group, const Param *p) {
+static bool fits_group(const Graph *g, const Group *group, const Param *p) {
     const Policy *policy = &g->policy;
     AxisSet split = p->replicate ? 0 : split_axes(policy);
     return group->layout.split == split && group->cut == p->cut.axes &&
@@ -61,7 +62,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
     Unit *u = &g->units.at[unit];
     const Param *param = &g->params.at[p];
     uint32_t k = 0;
-    while (k < u->groups.n && !belongs(g, &g->groups.at[u->groups.at[k]], param)) k++;
+    while (k < u->groups.n && !fits_group(g, &g->groups.at[u->groups.at[k]], param)) k++;
     if (k == u->groups.n) {
         Group group = {.unit = unit,
                        .cut = param->cut.axes,
@@ -207,7 +208,7 @@ static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
     emit_value(&s->b, OP_gradient, &a, group->params.n, in, &t);
 }
 
-static void see_gradient(Shard *s, Op op) {
+static void take_gradient(Shard *s, Op op) {
     uint32_t p = (uint32_t)op.attr->index, k = (uint32_t)s->group[p];
     builder_like(&s->b, &op);
     s->gradient[p] = own_gradient(s, op.in[0], &s->g->groups.at[k]);
@@ -225,7 +226,7 @@ static void shard_program(Shard *s, uint32_t program) {
     for (uint32_t i = 0; i < old.n; i++) {
         Op op = g->ops.at[old.at[i]];
         if (op.kind == OP_set_grad)
-            see_gradient(s, op);
+            take_gradient(s, op);
         else
             vec_push(g->arena, &g->programs.at[program].ops, old.at[i]);
     }

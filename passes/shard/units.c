@@ -46,7 +46,7 @@ int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module) {
     return parent == NO_INDEX ? NO_INDEX : m->innermost[parent];
 }
 
-/* The module above which the next unit of the chain begins, or NO_INDEX. */
+/* The module just outside the unit around `module`, where the chain goes on, or NO_INDEX. */
 static int32_t chain_next(const Graph *g, const UnitMap *m, int32_t module) {
     return m->entrance[module] == NO_INDEX ? NO_INDEX : g->modules.at[m->entrance[module]].parent;
 }
@@ -135,7 +135,7 @@ static void list_classes(const Graph *g, Diag *d, const char **known, size_t n) 
     if (text[0]) diag_help(d, "the model has %s", text);
 }
 
-static void unknown_class(const Graph *g, const char *key, Span at, const char *name) {
+static void report_unknown_class(const Graph *g, const char *key, Span at, const char *name) {
     const char **known = arena_array(g->scratch, const char *, g->modules.n);
     size_t n = 0;
     for (uint32_t i = 0; i < g->modules.n; i++)
@@ -156,7 +156,7 @@ bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringL
         for (uint32_t i = 0; i < g->modules.n; i++)
             if (!strcmp(g->modules.at[i].class_name, classes->at.at[k])) any = is[i] = true;
         if (any && classes->at.at[k][0]) continue;
-        unknown_class(g, key, at, classes->at.at[k]);
+        report_unknown_class(g, key, at, classes->at.at[k]);
         *failed = true;
     }
     return is;
@@ -169,7 +169,7 @@ static int compare_paths(const void *a, const void *b, void *modules) {
     return strcmp(at[*(const int32_t *)a].path, at[*(const int32_t *)b].path);
 }
 
-ModulePaths module_paths(const Graph *g) {
+ModulePaths index_module_paths(const Graph *g) {
     ModulePaths m = {.g = g, .sorted = arena_array(g->scratch, int32_t, g->modules.n)};
     for (uint32_t i = 0; i < g->modules.n; i++) m.sorted[i] = (int32_t)i;
     qsort_r(m.sorted, g->modules.n, sizeof *m.sorted, compare_paths, g->modules.at);
@@ -240,8 +240,8 @@ static void report_array_path(const Graph *g, const char *what, Span at, const c
 
 /* Paths that begin like this one are next to each other in the sorted paths, the path itself
  * first. */
-bool modules_of_path(const ModulePaths *paths, const char *what, Span at, const char *path,
-                     void (*visit)(void *user, int32_t module), void *user) {
+bool visit_modules(const ModulePaths *paths, const char *what, Span at, const char *path,
+                   void (*visit)(void *user, int32_t module), void *user) {
     const Graph *g = paths->g;
     size_t length = strcspn(path, "*");
     bool glob = path[length] != 0, any = false;
@@ -276,13 +276,13 @@ static void mark_module(void *user, int32_t module) {
 
 int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed) {
     int32_t *of = arena_none(g->scratch, int32_t, g->modules.n);
-    ModulePaths paths = module_paths(g);
+    ModulePaths paths = index_module_paths(g);
     for (uint32_t i = 0; i < g->policy.by_path.n; i++) {
         const PathPolicy *p = &g->policy.by_path.at[i];
         Directive d = {of, (int32_t)i};
         if (p->kind != kind) continue;
-        *failed |= !modules_of_path(&paths, word_of(&words_PathPolicyKind, kind), p->span, p->glob,
-                                    mark_module, &d);
+        *failed |= !visit_modules(&paths, word_of(&words_PathPolicyKind, kind), p->span, p->glob,
+                                  mark_module, &d);
     }
     return of;
 }

@@ -14,8 +14,7 @@ typedef struct UnitMap {
 
 /* wrap.c: fills g->units by policy, the root last. false after an error. */
 bool find_units(Graph *g);
-/* The part of that unit, or of the unit of which that is a part, that the stage has; NO_INDEX: it
- * has none. */
+/* The stage's part of the unit, given the unit's first part; NO_INDEX: the stage has none. */
 int32_t unit_at_stage(const Graph *g, int32_t unit, int32_t stage);
 /* units.c. From g->units as it stands; n log n in modules and names. */
 UnitMap unit_map(const Graph *g);
@@ -26,9 +25,8 @@ int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module);
 /* The ops that follow stand for the whole unit: they have the place of its first module; ops of the
  * update are of no unit. */
 void builder_at_unit(Builder *b, int32_t unit, uint8_t phase);
-/* A new state of the group: "m.h.0", "m" where the unit is the root; further groups of a unit end
- * in
- * ".1", ".2", .. */
+/* Adds a state of the group, named by word and unit: "m.h.0", or "m" for the root unit. The names
+ * of a unit's further groups end in ".1", ".2", .. */
 int32_t group_add_state(Graph *g, StateRole role, const char *word, uint32_t group, Type t);
 /* What a rank holds of the group in this role: a vector, in the role's dtype. */
 Type group_state_type(const Graph *g, StateRole role, uint32_t group);
@@ -39,21 +37,23 @@ bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringL
 /* By module: the first directive of kind `kind` that names it, a row of policy.by_path; NO_INDEX:
  * none. A path that names no module, or an array of modules, is reported and sets *failed. */
 int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed);
-/* Post-order: after those of its submodules. Modules are in pre-order, so there come before one in
- * post-order those before it but for the ones around it, and those inside of it. */
+/* The module's position in post-order, where a module follows its submodules. Modules are numbered
+ * in pre-order, so before it come all lower numbers, except the modules around it, and all modules
+ * inside it. */
 int64_t post_order(const Graph *g, int32_t module);
-/* The module of a path; a path that no module has belongs to the nearest module above it. */
+/* An index of the modules by path. */
 typedef struct ModulePaths {
     const Graph *g;
-    int32_t *sorted; /* modules by path */
-    const char *last_path;
-    int32_t last;
+    int32_t *sorted;       /* the modules in the order of their paths */
+    const char *last_path; /* what module_of_path was asked last: the pointer, not the text */
+    int32_t last;          /* and its answer */
 } ModulePaths;
-ModulePaths module_paths(const Graph *g);
-/* Visits each module that a path names, which may have stars. false: it names none, or only an
- * array of modules; then that is reported, `what` it is for and where it stands. */
-bool modules_of_path(const ModulePaths *m, const char *what, Span at, const char *path,
-                     void (*visit)(void *user, int32_t module), void *user);
+ModulePaths index_module_paths(const Graph *g);
+/* Visits each module that a path, which may contain stars, names. false: it names none, or only an
+ * array of modules; this has been reported, with `what` the path is for and where it stands. */
+bool visit_modules(const ModulePaths *m, const char *what, Span at, const char *path,
+                   void (*visit)(void *user, int32_t module), void *user);
+/* The module with that path; if there is none, the nearest module above it. */
 int32_t module_of_path(ModulePaths *m, const char *path);
 /* 1290 -> "1290", 124439808 -> "124M". */
 const char *short_count(Arena *a, int64_t n);

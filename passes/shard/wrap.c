@@ -126,7 +126,7 @@ static void add_list(Wrap *w, const ModulePaths *paths, Named *named, const Stri
     VEC(int32_t) chosen = {0};
     named->list++;
     for (uint32_t j = 0; j < list->at.n; j++)
-        if (!modules_of_path(paths, "unit", w->span, list->at.at[j], add_named, named))
+        if (!visit_modules(paths, "unit", w->span, list->at.at[j], add_named, named))
             w->failed = true;
     for (int32_t module = 0; module < (int32_t)w->g->modules.n; module++) {
         if (named->in[module] != named->list) continue;
@@ -141,7 +141,7 @@ static void add_list(Wrap *w, const ModulePaths *paths, Named *named, const Stri
 /* Before the rule, which takes no module that a hand has taken. */
 static void add_manual(Wrap *w) {
     Graph *g = w->g;
-    ModulePaths paths = module_paths(g);
+    ModulePaths paths = index_module_paths(g);
     Named named = {.in = arena_array(g->scratch, uint32_t, g->modules.n)};
     w->span = g->policy.unit_span;
     for (uint32_t k = 0; g->policy.unit == UNIT_MANUAL && k < g->policy.unit_manual.n; k++)
@@ -273,7 +273,7 @@ static void warn_root(Graph *g) {
 
 static void mark_ops(Graph *g) {
     UnitMap m = unit_map(g);
-    ModulePaths paths = module_paths(g);
+    ModulePaths paths = index_module_paths(g);
     for (uint32_t k = 0; k < g->programs.n; k++)
         for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++) {
             Op *op = &g->ops.at[g->programs.at[k].ops.at[i]];

@@ -260,7 +260,7 @@ static bool visit_lists(Stages *s, const Program *train, void (*visit)(void *, i
         const PathList *list = &lists->at.at[k];
         for (uint32_t j = 0; j < list->paths.at.n; j++) {
             ListedStage l = {s, train, list->span, (int32_t)k, true};
-            if (!modules_of_path(&s->paths, "stages", l.span, list->paths.at.at[j], visit, &l) ||
+            if (!visit_modules(&s->paths, "stages", l.span, list->paths.at.at[j], visit, &l) ||
                 !l.good)
                 return false;
         }
@@ -357,7 +357,7 @@ bool pass_stage(Graph *g) {
     if (!find_units(g)) return false;
     Stages s = {.g = g,
                 .map = unit_tree(g),
-                .paths = module_paths(g),
+                .paths = index_module_paths(g),
                 .layer = arena_array(g->scratch, uint32_t, g->ops.n + 1),
                 .mask = 63};
     const Program *p = &g->programs.at[train];

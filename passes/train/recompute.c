@@ -61,7 +61,7 @@ bool choice_read(const Graph *g, RecomputeChoice *c) {
     const RecomputePolicy *p = &g->policy.recompute;
     bool failed = false;
     *c = (RecomputeChoice){.g = g,
-                           .paths = module_paths(g),
+                           .paths = index_module_paths(g),
                            .region = arena_array(g->scratch, int32_t, g->modules.n),
                            .element = arena_array(g->scratch, int32_t, g->modules.n),
                            .op = kinds_of(g, &p->ops),
