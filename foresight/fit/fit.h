@@ -5,8 +5,8 @@
  *   fit_model(&fit, f);                      f: compiled to level sched
  *   fit_text(&fit, &out);                    or fit_json
  *
- * Nothing here estimates: a peak is that of the plan that `fsdpc compile` makes with the same
- * options. A plan that was read answers for itself alone (fit_plan).
+ * Nothing is estimated: a peak is the peak of the plan that `fsdpc compile` makes with the same
+ * options. For a plan that was read, only its own peak is reported (fit_plan).
  */
 #ifndef FSDPC_FIT_H
 #define FSDPC_FIT_H

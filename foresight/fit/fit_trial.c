@@ -1,7 +1,8 @@
 /* One compile: FILE with a few more options, on a fork of its graph, and the memory that it needs.
  *
- * The passes run as in `fsdpc compile`, without the verifier; no plan is written unless it is
- * asked for, as a graph of level sched knows its peak. Memory goes with the arena of the trial.
+ * The passes run as in `fsdpc compile`, but without the verifier. A graph of level sched knows its
+ * peak, so a plan is written only if the caller asks for one. The trial's memory is freed with its
+ * arena.
  */
 #include <string.h>
 

@@ -55,7 +55,7 @@ static const char *kernel_group(Arena *a, const PlanInstr *in, const MeasureStar
     BUG("%s has no class", op_info[op].name);
 }
 
-/* Sets group and start. types: room for the most of an instruction. */
+/* Sets group and start. types: space for the most of an instruction. */
 static void measure_group(const Measured *m, MeasurePoint *point, Type *types) {
     const Plan *p = &m->plan[point->variant];
     const PlanInstr *in = &p->instrs[point->instr];

@@ -1,24 +1,25 @@
 /* Collectives and messages. S is the bytes of the full side, which all ranks hold together.
  *
- * Ranks of one node take start + S / bytes_s of row `links`, those of several nodes that of row
- * `fabric`, by whichever protocol is faster; where only some ranks of each node are in the group,
- * they have their share of the node's adapters. Between two rows constants lie on a line. Beyond
- * the last one the start grows on that line and the bandwidth stays.
+ * Ranks of one node take start + S / bytes_s with the constants of `links`; ranks of several nodes
+ * take the same with those of `fabric`, by the faster of two protocols. If only some ranks of each
+ * node are in the group, they have their share of the node's adapters. An all-reduce takes twice as
+ * long, unless `links` has constants for it. Constants between two rows are interpolated. Beyond
+ * the last row all stay as they are, except the starts of `fabric`, which are extrapolated.
  */
 #include <math.h>
 
 #include "step.h"
 
-/* How a set of axes lies over the nodes. */
-typedef struct Group {
-    int64_t ranks, nodes, per_node; /* of a group; nodes that it spans; of it in a node */
-} Group;
+/* The ranks along a set of axes: how many, on how many nodes, and how many of them on each. */
+typedef struct RankGroup {
+    int64_t ranks, nodes, per_node;
+} RankGroup;
 
 /* Of the role's first rank. */
-static Group group_of(Costs *c, AxisSet axes, uint32_t role) {
+static RankGroup rank_group_of(Costs *c, AxisSet axes, uint32_t role) {
     int64_t node = machine_largest(c->machine, "links"), first = c->plan->roles[role].first_rank;
     MeshGroup g = mesh_group(&c->mesh, axes, first);
-    Group group = {.ranks = g.size, .nodes = 1};
+    RankGroup group = {.ranks = g.size, .nodes = 1};
     for (int32_t k = 0; k < g.size; k++)
         group.per_node += !node || mesh_member(&g, k) / node == first / node;
     group.nodes = (group.ranks + group.per_node - 1) / group.per_node;
@@ -26,29 +27,29 @@ static Group group_of(Costs *c, AxisSet axes, uint32_t role) {
 }
 
 /* By role and axes: computed once. */
-static const Group *known_group(Costs *c, AxisSet axes, uint32_t role) {
+static const RankGroup *known_group(Costs *c, AxisSet axes, uint32_t role) {
     size_t sets = (size_t)1 << MESH_AXES;
-    if (!c->groups) c->groups = arena_array(c->arena, Group, sets * (c->plan->n_roles + 1));
-    Group *g = &c->groups[role * sets + axes];
-    if (!g->ranks) *g = group_of(c, axes, role);
+    if (!c->groups) c->groups = arena_array(c->arena, RankGroup, sets * (c->plan->n_roles + 1));
+    RankGroup *g = &c->groups[role * sets + axes];
+    if (!g->ranks) *g = rank_group_of(c, axes, role);
     return g;
 }
 
 /* ---- constants of rows that are told apart by a number */
 
-typedef struct Line {
+typedef struct RowConstant {
     double value;
     Origin origin;
-} Line;
+} RowConstant;
 
 static const char *row_path(Costs *c, const char *group, int64_t key, const char *name) {
     return arena_printf(c->arena, "%s.%lld.%s", group, (long long)key, name);
 }
 
 /* grows: beyond the last row, on the line of the last two. */
-static Line at_key(Costs *c, const char *group, int64_t key, const char *name, bool grows) {
+static RowConstant at_key(Costs *c, const char *group, int64_t key, const char *name, bool grows) {
     int64_t below, above, before;
-    Line a, b;
+    RowConstant a, b;
     machine_neighbours(c->machine, group, key, &below, &above);
     if (!below || !above) {
         if (!below) below = above ? above : key;
@@ -78,7 +79,8 @@ static bool row_has(Costs *c, const char *group, int64_t key, const char *name) 
 
 /* ---- a transfer */
 
-static Cost line_cost(Line start, Line speed, double bytes, double share, Occupies occupies) {
+static Cost line_cost(RowConstant start, RowConstant speed, double bytes, double share,
+                      Occupies occupies) {
     Cost cost = {.occupies = occupies};
     cost_add(&cost, start.value, start.origin);
     cost_add(&cost, bytes / (speed.value * share), speed.origin);
@@ -93,12 +95,12 @@ static double ramp_of(Costs *c, int64_t nodes, double bytes) {
     return curve ? machine_factor(curve, bytes) : 1;
 }
 
-static Cost fabric_cost(Costs *c, const Group *g, double bytes) {
+static Cost fabric_cost(Costs *c, const RankGroup *g, double bytes) {
     int64_t node = MAX(machine_largest(c->machine, "links"), g->per_node);
     double adapters = (double)g->per_node / (double)node;
     double ramp = ramp_of(c, g->nodes, bytes / (double)g->ranks);
-    Line start = at_key(c, "fabric", g->nodes, "start_s", true);
-    Line speed = at_key(c, "fabric", g->nodes, "bytes_s", false);
+    RowConstant start = at_key(c, "fabric", g->nodes, "start_s", true);
+    RowConstant speed = at_key(c, "fabric", g->nodes, "bytes_s", false);
     Cost cost = line_cost(start, speed, bytes, adapters * ramp, OCCUPIES_FABRIC);
     if (!row_has(c, "fabric", g->nodes, "short_start_s")) return cost;
     start = at_key(c, "fabric", g->nodes, "short_start_s", true);
@@ -109,12 +111,12 @@ static Cost fabric_cost(Costs *c, const Group *g, double bytes) {
 
 static Cost link_cost(Costs *c, int64_t ranks, double bytes, const char *start_s,
                       const char *bytes_s) {
-    Line start = at_key(c, "links", ranks, start_s, false);
-    Line speed = at_key(c, "links", ranks, bytes_s, false);
+    RowConstant start = at_key(c, "links", ranks, start_s, false);
+    RowConstant speed = at_key(c, "links", ranks, bytes_s, false);
     return line_cost(start, speed, bytes, 1, OCCUPIES_LINK);
 }
 
-static Cost transfer_cost(Costs *c, const Group *g, double bytes) {
+static Cost transfer_cost(Costs *c, const RankGroup *g, double bytes) {
     if (g->nodes > 1) return fabric_cost(c, g, bytes);
     return link_cost(c, g->ranks, bytes, "start_s", "bytes_s");
 }
@@ -131,7 +133,7 @@ bool cost_in_place(const Plan *p, const PlanInstr *in) {
     return op_gathers((OpKind)in->op) && p->n_values && p->values[p->operands[in->first_in]].slots;
 }
 
-static Cost gather_cost(Costs *c, const PlanInstr *in, const Group *g, double bytes) {
+static Cost gather_cost(Costs *c, const PlanInstr *in, const RankGroup *g, double bytes) {
     bool in_place = cost_in_place(c->plan, in);
     if (g->nodes > 1 || c->machine->kind == DEVICE_CUDA ||
         !row_has(c, "links", g->ranks, "in_place_bytes_s"))
@@ -146,11 +148,11 @@ static Cost gather_cost(Costs *c, const PlanInstr *in, const Group *g, double by
     return transfer_cost(c, g, bytes);
 }
 
-static Cost all_reduce_cost(Costs *c, const Group *g, double bytes) {
+static Cost all_reduce_cost(Costs *c, const RankGroup *g, double bytes) {
     if (g->nodes == 1 && row_has(c, "links", g->ranks, "all_reduce_bytes_s"))
         return link_cost(c, g->ranks, bytes, "all_reduce_start_s", "all_reduce_bytes_s");
-    Cost cost = transfer_cost(c, g, bytes); /* a reduce-scatter and an all-gather */
-    cost.seconds *= 2;
+    Cost cost = transfer_cost(c, g, bytes);
+    cost.seconds *= 2; /* a reduce-scatter, then an all-gather */
     for (int o = 0; o < ORIGINS; o++) cost.from[o] *= 2;
     return cost;
 }
@@ -164,7 +166,7 @@ static double memory_share(Costs *c, double bytes, double seconds) {
 }
 
 Cost cost_collective(Costs *c, const PlanInstr *in, uint32_t role) {
-    const Group *g = known_group(c, (AxisSet)in->attr.axes, role);
+    const RankGroup *g = known_group(c, (AxisSet)in->attr.axes, role);
     bool gathers = op_gathers((OpKind)in->op);
     const Type *full = gathers ? c->types + in->n_in : c->types;
     double bytes = 0;
@@ -182,6 +184,6 @@ Cost cost_message(Costs *c, double bytes, uint32_t from, uint32_t to) {
     int64_t node = machine_largest(c->machine, "links");
     bool near =
         !node || c->plan->roles[from].first_rank / node == c->plan->roles[to].first_rank / node;
-    Group pair = {.ranks = 2, .nodes = near ? 1 : 2, .per_node = near ? 2 : 1};
+    RankGroup pair = {.ranks = 2, .nodes = near ? 1 : 2, .per_node = near ? 2 : 1};
     return transfer_cost(c, &pair, bytes);
 }

@@ -136,8 +136,8 @@ Cost cost_attention(Costs *c, OpKind op, const OpProducts *p, const Type *factor
 
 /* ---- what moves bytes */
 
-/* Constants of the op itself, or those of its class. */
-static const char *group_of_op(Costs *c, OpKind op) {
+/* The machine file's group for the op: its own one if that has bytes_s, else that of its class. */
+static const char *machine_group_of(Costs *c, OpKind op) {
     const char *own = arena_printf(c->arena, "ops.%s", op_info[op].name);
     if (cost_find(c, arena_printf(c->arena, "%s.bytes_s", own))) return own;
     return arena_printf(c->arena, "ops.%s", word_of(&words_OpClass, op_info[op].cost_class));
@@ -146,7 +146,7 @@ static const char *group_of_op(Costs *c, OpKind op) {
 Cost cost_moved(Costs *c, OpKind op, double bytes, double flops) {
     Cost cost = start_cost(c, OCCUPIES_MEMORY);
     Origin origin;
-    const char *group = group_of_op(c, op);
+    const char *group = machine_group_of(c, op);
     const MachineConstant *rate = cost_find(c, arena_printf(c->arena, "%s.flops_s", group));
     const MachineConstant *cached =
         cost_find(c, arena_printf(c->arena, "%s.cached_bytes_s", group));

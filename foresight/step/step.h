@@ -59,7 +59,7 @@ typedef struct Costs {
     Type *types;
     bool complete; /* no constant was missing */
     bool overlaps; /* --overlap on: ranks do not gather into one array */
-    struct Group *groups;
+    struct RankGroup *groups;
     struct CostEntry *entry; /* [COST_ENTRIES]: what instructions took, by what they do */
 } Costs;
 

@@ -62,7 +62,7 @@ TEST(a_stream_takes_its_instructions_in_order) {
     assert_near(c.end[1], 3);
 }
 
-/* The copy ends at 5, 3 s of it beside the product; the next product begins then. */
+/* The copy ends at 5, 3 s of it during the product; the next product begins then. */
 TEST(streams_run_beside_each_other_and_wait_for_edges) {
     Case c = {.machine.kind = DEVICE_CUDA};
     issue(&c, STREAM_FETCH, 5, OCCUPIES_FETCH);
