@@ -16,7 +16,7 @@ static const char *setting_text(Model *m, const KeyValue *s) {
         if (!s->expression) return NULL;
         return node_text(m->arena, s->expression);
     }
-    if (!s->expression && !s->key->standard && s->value.kind == VALUE_NONE) return NULL;
+    if (!s->expression && !s->key->default_text && s->value.kind == VALUE_NONE) return NULL;
     return value_text(m->arena, &s->value);
 }
 

@@ -492,13 +492,13 @@ static inline bool plan_has_chunks(const Plan *p, const PlanGroup *g) {
 }
 
 /* What the update of a parameter multiplies the step's learning rate by, and its weight decay where
- * the optimizer's is `standard`. */
+ * the optimizer's is `default_decay`. */
 static inline double plan_lr_factor(const PlanParam *p) {
     return p->flags & PARAM_GROUPED ? p->lr_factor : 1.0;
 }
-static inline double plan_decay(const PlanParam *p, double standard) {
+static inline double plan_decay(const PlanParam *p, double default_decay) {
     if (p->flags & PARAM_NO_DECAY) return 0.0;
-    return p->flags & PARAM_GROUPED ? p->weight_decay : standard;
+    return p->flags & PARAM_GROUPED ? p->weight_decay : default_decay;
 }
 /* Is the host's arena pinned, on devices that copy faster from pinned memory? */
 static inline bool plan_host_is_pinned(const PlanSettings *s) {

@@ -63,7 +63,7 @@ static void put_columns(Buf *out, size_t left, size_t width, const char *name, c
 static void put_row(Buf *out, const HelpRow *r) {
     char head[160];
     snprintf(head, sizeof head, "%s%s%s%s%s", r->name, r->type ? ": " : "", r->type ? r->type : "",
-             r->standard ? " = " : "", r->standard ? r->standard : "");
+             r->default_text ? " = " : "", r->default_text ? r->default_text : "");
     put_columns(out, 4, 32, head, r->doc);
 }
 
@@ -83,7 +83,7 @@ static void put_chapter(const HelpBook *b, Buf *out, const HelpChapter *c) {
     for (uint32_t i = 0; i < c->pages.n; i++) {
         const HelpPage *p = &c->pages.at[i];
         const char *doc = p->doc;
-        if (p->standard) doc = arena_printf(b->arena, "%s [%s]", doc, p->standard);
+        if (p->default_text) doc = arena_printf(b->arena, "%s [%s]", doc, p->default_text);
         put_columns(out, 2, 22, p->name, doc);
     }
 }
@@ -182,7 +182,8 @@ static void put_cell(Buf *out, const char *text, bool code) {
 
 static void put_table(Buf *out, const HelpPage *p) {
     bool types = false;
-    for (uint32_t i = 0; i < p->rows.n; i++) types |= p->rows.at[i].type || p->rows.at[i].standard;
+    for (uint32_t i = 0; i < p->rows.n; i++)
+        types |= p->rows.at[i].type || p->rows.at[i].default_text;
     buf_printf(out,
                types ? "| %s | type | default | meaning |\n|---|---|---|---|\n"
                      : "| %s | meaning |\n|---|---|\n",
@@ -191,7 +192,7 @@ static void put_table(Buf *out, const HelpPage *p) {
         const HelpRow *r = &p->rows.at[i];
         buf_printf(out, "|");
         put_cell(out, r->name, true);
-        if (types) put_cell(out, r->type, false), put_cell(out, r->standard, true);
+        if (types) put_cell(out, r->type, false), put_cell(out, r->default_text, true);
         put_cell(out, r->doc, false);
         buf_printf(out, "\n");
     }

@@ -25,18 +25,18 @@ typedef enum ExampleKind {
 } ExampleKind;
 
 typedef struct HelpRow {
-    const char *name, *type, *standard, *doc; /* type and standard may be NULL */
+    const char *name, *type, *default_text, *doc; /* type and default_text may be NULL */
 } HelpRow;
 
 typedef struct HelpPage {
-    const char *name;     /* "attention", "train.clip", "--mesh" */
-    const char *alias;    /* "clip", "-s"; or NULL */
-    const char *kind;     /* "function of tensors" */
-    const char *form;     /* how it is written, or NULL */
-    const char *doc;      /* one line */
-    const char *more;     /* lines of text, or NULL */
-    const char *standard; /* a default, for the list of a chapter; or NULL */
-    const char *list;     /* what the rows are: "arguments" */
+    const char *name;         /* "attention", "train.clip", "--mesh" */
+    const char *alias;        /* "clip", "-s"; or NULL */
+    const char *kind;         /* "function of tensors" */
+    const char *form;         /* how it is written, or NULL */
+    const char *doc;          /* one line */
+    const char *more;         /* lines of text, or NULL */
+    const char *default_text; /* a default, for the list of a chapter; or NULL */
+    const char *list;         /* what the rows are: "arguments" */
     VEC(HelpRow) rows;
     const char *example; /* lines, or NULL */
     ExampleKind where;

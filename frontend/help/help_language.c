@@ -70,10 +70,10 @@ static void add_module(HelpBook *b, HelpChapter *c, const Node *module) {
     buf_printf(&example, "fc : %s(", module->text);
     for (uint32_t i = 0; i < params->n; i++) {
         const Node *p = params->kids[i];
-        const char *standard = p->value ? node_text(a, p->value) : NULL;
-        buf_printf(&form, "%s%s%s%s", i ? ", " : "", p->text, standard ? " = " : "",
-                   standard ? standard : "");
-        if (!standard) buf_printf(&example, "%sD", i ? ", " : "");
+        const char *default_text = p->value ? node_text(a, p->value) : NULL;
+        buf_printf(&form, "%s%s%s%s", i ? ", " : "", p->text, default_text ? " = " : "",
+                   default_text ? default_text : "");
+        if (!default_text) buf_printf(&example, "%sD", i ? ", " : "");
     }
     buf_printf(&form, ")");
     buf_printf(&example, ")");
@@ -132,7 +132,7 @@ static void add_call(HelpBook *b, HelpChapter *chapter, const CallInfo *c) {
                      .example = c->example,
                      .where = c->example ? where_of(c) : EXAMPLE_NONE};
     for (uint32_t i = 0; i < n; i++) {
-        HelpRow row = {arg[i].name, value_type_text(a, &arg[i].type), arg[i].standard,
+        HelpRow row = {arg[i].name, value_type_text(a, &arg[i].type), arg[i].default_text,
                        with_support(a, arg[i].doc, arg[i].support)};
         vec_push(a, &page.rows, row);
     }
@@ -167,12 +167,12 @@ static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
                      .alias = k->key,
                      .kind = arena_printf(a, "key of %s", k->section),
                      .form = arena_printf(a, "%s = %s%s%s", k->key, kinds_text(a, k->kinds),
-                                          k->standard ? "; default " : "",
-                                          k->standard ? k->standard : ""),
+                                          k->default_text ? "; default " : "",
+                                          k->default_text ? k->default_text : ""),
                      .doc = with_support(a, k->doc, k->support),
                      .more = (k->kinds & K_OPS) ? op_list(a) : NULL,
                      .list = "values",
-                     .standard = k->standard,
+                     .default_text = k->default_text,
                      .example = k->example,
                      .where = k->example ? where_in(k->section) : EXAMPLE_NONE};
     const char *word, *doc;

@@ -19,10 +19,10 @@ static const ImportRow import_table[] = {
 };
 enum { IMPORT_ROWS = ARRAY_LEN(import_table) };
 
-/* Settings that several keys make together, item by item; `standard` is an item's value where no
- * key gives it, NULL: the item is left out. */
+/* Settings that several keys make together, item by item; `default_text` is an item's value where
+ * no key gives it, NULL: the item is left out. */
 static const struct {
-    const char *setting, *item, *standard;
+    const char *setting, *item, *default_text;
 } setting_items[] = {
     {"shard.prefetch", "forward", "1"}, {"shard.prefetch", "backward", "1"},
     {"shard.offload", "states", NULL},  {"shard.offload", "params", NULL},
@@ -211,7 +211,7 @@ static void set_from_items(Importer *i, size_t first) {
     const ImportEntry *by = NULL;
     for (size_t k = first; k < ARRAY_LEN(setting_items); k++) {
         if (strcmp(setting_items[k].setting, setting_items[first].setting)) break;
-        const char *value = i->item[k] ? i->item[k] : setting_items[k].standard;
+        const char *value = i->item[k] ? i->item[k] : setting_items[k].default_text;
         if (i->by[k] && (!by || i->by[k] > by)) by = i->by[k];
         if (value)
             buf_printf(&items, "%s%s = %s", items.n ? ", " : "", setting_items[k].item, value);

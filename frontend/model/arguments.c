@@ -2,8 +2,8 @@
  *
  * In: the evaluated arguments in the order in which they were written. Out: a call value that has
  * every argument of the table once, by name and in the order of the table, with defaults filled in.
- * Arguments without a name come first. Every mistake is reported on its own, with the signature of
- * the function.
+ * Arguments without a name come before those with one. Each mistake gets a report of its own, with
+ * the signature of the function.
  *
  * Errors in functions name the calls that led there, as for methods; errors in sections have a code
  * of their own.
@@ -141,7 +141,8 @@ static ExprValue default_of(Scope *s, const ArgumentInfo *a) {
     Model *m = s->model;
     for (uint32_t k = 0; k < m->defaults.n; k++)
         if (m->defaults.at[k].row == a) return m->defaults.at[k].value;
-    const Node *e = parse_text(m->ds, 0, a->standard, strlen(a->standard), PARSE_EXPRESSION, 0);
+    const Node *e =
+        parse_text(m->ds, 0, a->default_text, strlen(a->default_text), PARSE_EXPRESSION, 0);
     CHECK(e);
     Default d = {a, default_value(s, e)};
     vec_push(m->ds->arena, &m->defaults, d);
@@ -170,7 +171,7 @@ static void hint_argument(CallBinding *b, Diag *d, const char *name) {
     if (hint) diag_help(d, "%s\n%s", hint, call_signature(b->s->model->arena, b->callee));
 }
 
-static void unknown_argument(CallBinding *b, const Argument *a) {
+static void report_unknown_argument(CallBinding *b, const Argument *a) {
     const char *names[32];
     size_t n = 0;
     for (uint32_t i = 0; i < b->n && n < ARRAY_LEN(names); i++) names[n++] = b->row[i].name;
@@ -200,13 +201,13 @@ static bool is_named(const Arguments *args, const char *name) {
 static uint32_t first_position(const CallBinding *b, const Arguments *args) {
     uint32_t leading = 0, needed = 0;
     if (b->n && (b->row[b->n - 1].type.kinds & K_MANY)) return b->n - 1;
-    while (leading < b->n && b->row[leading].standard) leading++;
+    while (leading < b->n && b->row[leading].default_text) leading++;
     for (uint32_t i = leading; i < b->n; i++)
-        needed += !b->row[i].standard && !is_named(args, b->row[i].name);
+        needed += !b->row[i].default_text && !is_named(args, b->row[i].name);
     return leading < b->n && count_unnamed(args) <= needed ? leading : 0;
 }
 
-static void too_many(CallBinding *b, const Arguments *args, const Argument *first) {
+static void report_too_many(CallBinding *b, const Arguments *args, const Argument *first) {
     uint32_t given = count_unnamed(args);
     Diag d = b->n ? binding_error(b, first->node->span,
                                   "`%s` takes %s%u argument%s, but %u are given", b->callee->name,
@@ -231,11 +232,11 @@ static void assign_arguments(CallBinding *b, const Arguments *args) {
                               "an argument without a name cannot follow `%s = ..`", named->name);
             method_emit(b->s, &d);
         } else if (k >= b->n && a->name) {
-            unknown_argument(b, a);
+            report_unknown_argument(b, a);
         } else if (k >= b->n && many) {
             continue; /* list_of collects them */
         } else if (k >= b->n) {
-            if (!full) too_many(b, args, a);
+            if (!full) report_too_many(b, args, a);
             full = true;
         } else if (b->given[k]) {
             Diag d = binding_error(b, a->node->span, "`%s` of `%s` is given twice", b->row[k].name,
@@ -267,8 +268,8 @@ static bool check_given(CallBinding *b, const ArgumentInfo *row, ExprValue *v) {
         !check_value(b->s, v, &row->type, arena_printf(arena, "`%s` of `%s`", row->name, callee)))
         return false;
     if (row->support == DEFAULT_ONLY) {
-        ExprValue standard = default_of(b->s, row);
-        unsupported = strcmp(value_text(arena, &standard), value_text(arena, v)) != 0;
+        ExprValue by_default = default_of(b->s, row);
+        unsupported = strcmp(value_text(arena, &by_default), value_text(arena, v)) != 0;
     }
     if (!unsupported) return true;
     Diag d = unsupported_error(b->s->model, v->span, "`%s` of `%s`%s%s", row->name, callee,
@@ -281,14 +282,14 @@ static void fill_call(CallBinding *b, const Arguments *args, ExprValue *call) {
     for (uint32_t k = 0; k < b->n; k++) {
         const ArgumentInfo *row = &b->row[k];
         ExprValue v = {0};
-        if (!b->given[k] && !row->standard) {
+        if (!b->given[k] && !row->default_text) {
             Diag d = binding_error(b, b->at, "`%s` needs `%s`", b->callee->name, row->name);
             method_emit(b->s, &d);
             continue;
         }
         bool many = row->type.kinds & K_MANY;
         if (b->given[k]) v = many ? list_of(b, args) : b->given[k]->value;
-        bool none = v.kind == VALUE_NONE && row->standard; /* takes the default */
+        bool none = v.kind == VALUE_NONE && row->default_text; /* takes the default */
         if (b->given[k] && !none)
             b->right &= check_given(b, row, &v);
         else

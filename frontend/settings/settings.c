@@ -10,7 +10,7 @@
 #include "rules.h"
 #include "settings.h"
 
-static ExprValue standard_value(Model *m, const KeyInfo *key, const char *text) {
+static ExprValue default_value(Model *m, const KeyInfo *key, const char *text) {
     const Node *e = parse_text(m->ds, 0, text, strlen(text), PARSE_EXPRESSION, 0);
     CHECK(e);
     Scope s = {.model = m, .key = key};
@@ -74,14 +74,14 @@ void settings_evaluate(Model *m) {
         if (s->misspelt && !s->expression) continue;
         bool none = s->expression && s->expression->kind == NODE_NONE;
         bool word = none && value_find(k, "none"); /* strategy = none */
-        if (none && !word && (!k->standard || (k->kinds & K_OFF))) s->expression = NULL;
-        if ((k->kinds & K_EXPRESSION) || (!s->expression && !k->standard)) {
+        if (none && !word && (!k->default_text || (k->kinds & K_OFF))) s->expression = NULL;
+        if ((k->kinds & K_EXPRESSION) || (!s->expression && !k->default_text)) {
             if (none) s->expression = NULL;
             continue;
         }
         Scope scope = {.model = m, .key = k};
         s->value =
-            s->expression ? evaluate(&scope, s->expression) : standard_value(m, k, k->standard);
+            s->expression ? evaluate(&scope, s->expression) : default_value(m, k, k->default_text);
         if (word) s->value = value_word(s->expression->span, "none");
         if (s->value.kind == VALUE_ERROR) continue;
         if (!check_setting(m, s)) s->value = value_error(s->value.span);

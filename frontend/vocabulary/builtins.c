@@ -52,8 +52,8 @@ const CallInfo call_table[CALL_COUNT] = {
 #define FROM_BELOW(x, y) .least = x, .most = y, .below = true
 
 const ArgumentInfo argument_table[] = {
-#define ARG(group, callee, name, type, standard, range, support, doc)                              \
-    {CALL_##group##_##callee, #name, {type, range}, standard, support, doc},
+#define ARG(group, callee, name, type, default_text, range, support, doc)                          \
+    {CALL_##group##_##callee, #name, {type, range}, default_text, support, doc},
 #include "builtins.def"
 };
 const int n_arguments = ARRAY_LEN(argument_table);
@@ -203,12 +203,12 @@ const char *call_signature(Arena *a, const CallInfo *c) {
     buf_printf(&out, "%s%s", c->name, n ? "(" : "");
     for (uint32_t i = 0; i < n; i++) {
         const ArgumentInfo *p = &arg[i];
-        bool optional = p->standard && !strcmp(p->standard, "none");
+        bool optional = p->default_text && !strcmp(p->default_text, "none");
         if (p->support != HERE) continue;
         buf_printf(&out, "%s%s: %s%s", between, p->name, value_type_text(a, &p->type),
                    optional ? "?" : "");
         between = ", ";
-        if (p->standard && !optional) buf_printf(&out, " = %s", p->standard);
+        if (p->default_text && !optional) buf_printf(&out, " = %s", p->default_text);
     }
     buf_printf(&out, "%s", n ? ")" : "");
     return buf_text(a, &out);

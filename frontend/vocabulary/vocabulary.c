@@ -6,7 +6,7 @@
 
 const SectionInfo section_table[] = {
 #define SECTION(name, doc) {#name, doc},
-#define KEY(section, key, kinds, standard, least, support, doc, example)
+#define KEY(section, key, kinds, default_text, least, support, doc, example)
 #define WORDS(section, key, name)
 #define VALUE(section, key, name, doc)
 #include "vocabulary.def"
@@ -16,8 +16,8 @@ const SectionInfo section_table[] = {
 
 const KeyInfo key_table[] = {
 #define SECTION(name, doc)
-#define KEY(section, key, kinds, standard, least, support, doc, example)                           \
-    {#section, #key, kinds, standard, least, support, doc, example},
+#define KEY(section, key, kinds, default_text, least, support, doc, example)                       \
+    {#section, #key, kinds, default_text, least, support, doc, example},
 #include "vocabulary.def"
 #undef KEY
 #undef WORDS
@@ -30,7 +30,7 @@ static const struct {
     const Words *words;
     const char *name, *doc;
 } value_table[] = {
-#define KEY(section, key, kinds, standard, least, support, doc, example)
+#define KEY(section, key, kinds, default_text, least, support, doc, example)
 #define WORDS(section, key, name) {#section, #key, &words_##name, NULL, NULL},
 #define VALUE(section, key, name, doc) {#section, #key, NULL, name, doc},
 #include "vocabulary.def"
@@ -131,7 +131,7 @@ static bool has_argument(const CallInfo *c, const char *name) {
 /* Does the text of a default begin with a call of it? */
 static bool is_standard(const KeyInfo *k, const CallInfo *c) {
     size_t n = strlen(c->name);
-    return k->standard && !strncmp(k->standard, c->name, n) && k->standard[n] == '(';
+    return k->default_text && !strncmp(k->default_text, c->name, n) && k->default_text[n] == '(';
 }
 
 const KeyInfo *argument_key(const char *section, const char *name, const CallInfo **call) {

@@ -68,7 +68,7 @@ typedef struct ArgumentInfo {
     CallId call;
     const char *name;
     ValueType type;
-    const char *standard; /* NULL: must be given */
+    const char *default_text; /* as source text; NULL: the argument must be given */
     Support support;
     const char *doc;
 } ArgumentInfo;
@@ -97,7 +97,7 @@ typedef struct SectionInfo {
 typedef struct KeyInfo {
     const char *section, *key;
     int kinds;
-    const char *standard; /* default as source text, or NULL */
+    const char *default_text; /* as source text, or NULL */
     double least;
     Support support;
     const char *doc, *example;

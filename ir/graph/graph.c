@@ -13,7 +13,8 @@
 static Policy policy_default(void) {
     return (Policy){
         .unit = UNIT_ROOT,
-#define POLICY(section, field, type, kind, words, standard, least, most, line) .field = standard,
+#define POLICY(section, field, type, kind, words, default_value, least, most, line)                \
+    .field = default_value,
 #include "policy.def"
 #undef POLICY
     };

@@ -183,12 +183,12 @@ static Attrs attrs_of(OpKind kind, const Attrs *a) {
 }
 
 Attrs attrs_default(OpKind kind) {
-    static const Attrs standard = {
+    static const Attrs defaults = {
 #define ATTR(field, name, ...) .field = 0 __VA_ARGS__,
 #define DEFAULT(value) +(value)
 #include "attrs.def"
     };
-    return attrs_of(kind, &standard);
+    return attrs_of(kind, &defaults);
 }
 
 static const Attrs **find_attrs(const GraphStore *s, const Attrs *a) {

@@ -217,7 +217,7 @@ typedef struct Policy {
     PathLists stage_lists;  /* by stage; empty: stages by predicted time */
     RecomputePolicy recompute;
     VEC(PathPolicy) by_path;
-#define POLICY(section, field, type, kind, words, standard, least, most, line) type field;
+#define POLICY(section, field, type, kind, words, default_value, least, most, line) type field;
 #include "policy.def"
 #undef POLICY
 } Policy;

@@ -9,7 +9,7 @@
  *              Shards past the last parameter hold padding alone.
  *   by chunks  each is cut by itself: chunk k of it lies in shard k, at the same place of every
  *              shard. The last chunk may be shorter, later shards may have none; what is left of
- *              the room for a chunk is padding. Of more chunks than shards, chunk k + shards comes
+ *              the space for a chunk is padding. Of more chunks than shards, chunk k + shards comes
  *              after chunk k: so a tensor is cut along another axis than the first, in equal parts.
  *
  * In both, what a shard holds of a parameter is one run of the shard, in the parameter's order.
@@ -228,7 +228,7 @@ static inline int64_t layout_run(const Layout *l, const LayoutPlace *p, int64_t 
     return MIN(run, p->n - e);
 }
 
-/* The element of the parameter that an element of the vector is, which is in its room. */
+/* The element of the parameter that an element of the vector is, which is in its space. */
 static inline int64_t layout_element_of(const Layout *l, const LayoutPlace *p, int64_t element) {
     if (!p->chunk) return element - p->offset;
     int64_t at = layout_at(l, element) - p->offset;

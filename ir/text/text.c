@@ -22,7 +22,7 @@ const TextField attr_fields[ATTR_COUNT] = {
 #define BOOL() .kind = TEXT_BOOL, .most = 1,
 #define WORD(name, count) .kind = TEXT_WORD, .words = &words_##name, .most = count - 1,
 #define AXES() .kind = TEXT_AXES, .most = (1 << MESH_AXES) - 1,
-#define DEFAULT(value) .standard = value,
+#define DEFAULT(value) .default_value = value,
 #define TABLE(name) .rows = ROWS_##name,
 #define QUIET() .quiet = true,
 #define LINE(text) .line = text,
@@ -32,17 +32,13 @@ const TextField attr_fields[ATTR_COUNT] = {
 enum { IN_TRAIN, IN_SHARD };
 
 const TextField policy_fields[] = {
-#define FIELD(field, type, kind, words, standard, least, most, quiet, line)                        \
-    {#field,       offsetof(Policy, field),                                                        \
-     sizeof(type), TEXT_##kind,                                                                    \
-     words,        least,                                                                          \
-     most,         standard,                                                                       \
-     ROWS_NONE,    quiet,                                                                          \
-     line},
-#define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
-    FIELD(field, type, kind, words, standard, least, most, false, line)
-#define QUIET_POLICY(section, field, type, kind, words, standard, least, most, line)               \
-    FIELD(field, type, kind, words, standard, least, most, true, line)
+#define FIELD(field, type, kind, words, default_value, least, most, quiet, line)                   \
+    {#field, offsetof(Policy, field), sizeof(type), TEXT_##kind, words, least,                     \
+     most,   default_value,           ROWS_NONE,    quiet,       line},
+#define POLICY(section, field, type, kind, words, default_value, least, most, line)                \
+    FIELD(field, type, kind, words, default_value, least, most, false, line)
+#define QUIET_POLICY(section, field, type, kind, words, default_value, least, most, line)          \
+    FIELD(field, type, kind, words, default_value, least, most, true, line)
 #include "policy.def"
 #undef POLICY
 #undef FIELD
@@ -50,7 +46,7 @@ const TextField policy_fields[] = {
 const uint32_t n_policy_fields = ARRAY_LEN(policy_fields);
 
 const uint32_t n_shard_policies = 0
-#define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
+#define POLICY(section, field, type, kind, words, default_value, least, most, line)                \
     +(IN_##section == IN_SHARD)
 #include "policy.def"
 #undef POLICY

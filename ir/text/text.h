@@ -14,10 +14,10 @@ typedef struct TextField {
     TextKind kind;
     const Words *words; /* TEXT_WORD */
     double least, most; /* the range, ends included */
-    double standard;    /* the default */
-    uint8_t rows;       /* OpRows: the table that the number is a row of */
-    bool quiet;         /* not printed where it is 0 */
-    const char *line;   /* for people */
+    double default_value;
+    uint8_t rows;     /* OpRows: the table that the number is a row of */
+    bool quiet;       /* not printed where it is 0 */
+    const char *line; /* for people */
 } TextField;
 
 extern const TextField attr_fields[ATTR_COUNT]; /* of Attrs, by ATTR_BIT_* */

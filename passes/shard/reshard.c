@@ -125,9 +125,9 @@ static UnitReshard reshard_of_policy(const Policy *p) {
 
 /* Does a directive about resharding say what holds anyway, and none after it something else? */
 static bool says_nothing(const Policy *p, uint32_t directive) {
-    UnitReshard standard = reshard_of_policy(p);
+    UnitReshard by_default = reshard_of_policy(p);
     for (uint32_t i = directive; i < p->by_path.n; i++)
-        if (p->by_path.at[i].kind == PATH_RESHARD && p->by_path.at[i].reshard != standard)
+        if (p->by_path.at[i].kind == PATH_RESHARD && p->by_path.at[i].reshard != by_default)
             return false;
     return split_axes(p) != 0;
 }
