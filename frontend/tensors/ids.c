@@ -1,25 +1,26 @@
-/* Ids that a method computes: what is known of the numbers of a value before anything runs.
+/* Ids that a method computes: what is known about the elements of a value before anything runs.
  *
- * Arithmetic gives f32. Where all of its operands are integers and nothing divides, so is its
- * result, and ids for `gather`, masks and documents can be made of it without int(..). A range is
- * what intervals of the operands give; it is exact where one counted value goes through functions
- * that grow or fall, such as iota(T) + 2. Kernels check ids all the same.
+ * Arithmetic gives f32. If all of its operands are integers and nothing divides, its result
+ * consists of integers, and can serve as ids for `gather`, masks and documents without int(..). The
+ * range of a result follows from those of its operands; it is exact if one counted value passes
+ * through monotonic functions only, such as iota(T) + 2. Kernels check ids all the same.
  */
 #include <math.h>
 #include <string.h>
 
 #include "operations.h"
 
-/* Operands of operands that are looked at: each op has up to three. */
+/* How many ops deep the search goes: each op has up to three operands. */
 enum { DEPTH = 16 };
 
-/* Of all elements: low <= x <= high; whole: integers; exact: both ends occur. */
-typedef struct Numbers {
+/* Where all elements of a value lie: in [low, high]. whole: all are integers; exact: low and high
+ * both occur. */
+typedef struct Interval {
     double low, high;
     bool whole, exact;
-} Numbers;
+} Interval;
 
-static const Numbers any_number = {-INFINITY, INFINITY, false, false};
+static const Interval any_number = {-INFINITY, INFINITY, false, false};
 
 /* An op, and its result. */
 typedef struct Source {
@@ -29,26 +30,26 @@ typedef struct Source {
     int depth;
 } Source;
 
-static Numbers numbers_of(Source s);
+static Interval numbers_of(Source s);
 static Source source_of(const Graph *g, ValueId v, int depth) {
     return (Source){g, value_maker(g, v), v, depth};
 }
 static Source operand(const Source *s, uint32_t i) {
     return source_of(s->g, s->op->in[i], s->depth - 1);
 }
-static Numbers of_operand(const Source *s, uint32_t i) { return numbers_of(operand(s, i)); }
+static Interval of_operand(const Source *s, uint32_t i) { return numbers_of(operand(s, i)); }
 
-static Numbers one_number(double x) { return (Numbers){x, x, x == rint(x), true}; }
-static bool is_constant(const Numbers *x) { return x->exact && x->low == x->high; }
+static Interval one_number(double x) { return (Interval){x, x, x == rint(x), true}; }
+static bool is_constant(const Interval *x) { return x->exact && x->low == x->high; }
 
-/* Functions that grow, or fall, with one operand keep exact ends if the other is a constant. */
-static Numbers between(Numbers a, Numbers b, double p, double q) {
+/* Functions that are monotonic in one operand keep exact ends if the other is a constant. */
+static Interval between(Interval a, Interval b, double p, double q) {
     bool exact = (a.exact && is_constant(&b)) || (b.exact && is_constant(&a));
     if (isnan(p) || isnan(q)) p = -INFINITY, q = INFINITY;
-    return (Numbers){fmin(p, q), fmax(p, q), a.whole && b.whole, exact};
+    return (Interval){fmin(p, q), fmax(p, q), a.whole && b.whole, exact};
 }
 
-static Numbers product_of(Numbers a, Numbers b) {
+static Interval product_of(Interval a, Interval b) {
     double first = a.low * b.low, second = a.low * b.high;
     double third = a.high * b.low, last = a.high * b.high;
     bool known = !isnan(first + second + third + last);
@@ -57,22 +58,22 @@ static Numbers product_of(Numbers a, Numbers b) {
     return between(a, b, known ? low : -INFINITY, known ? high : INFINITY);
 }
 
-static Numbers of_both(const Source *s, double (*grows)(double, double)) {
-    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
+static Interval of_both(const Source *s, double (*grows)(double, double)) {
+    Interval a = of_operand(s, 0), b = of_operand(s, 1);
     return between(a, b, grows(a.low, b.low), grows(a.high, b.high));
 }
 static double sum_of(double a, double b) { return a + b; }
-static Numbers numbers_add(const Source *s) { return of_both(s, sum_of); }
-static Numbers numbers_maximum(const Source *s) { return of_both(s, fmax); }
-static Numbers numbers_minimum(const Source *s) { return of_both(s, fmin); }
-static Numbers numbers_mul(const Source *s) {
+static Interval numbers_add(const Source *s) { return of_both(s, sum_of); }
+static Interval numbers_maximum(const Source *s) { return of_both(s, fmax); }
+static Interval numbers_minimum(const Source *s) { return of_both(s, fmin); }
+static Interval numbers_mul(const Source *s) {
     return product_of(of_operand(s, 0), of_operand(s, 1));
 }
-static Numbers numbers_scale(const Source *s) {
+static Interval numbers_scale(const Source *s) {
     return product_of(of_operand(s, 0), one_number(s->op->attr->alpha));
 }
-static Numbers numbers_div(const Source *s) {
-    Numbers a = of_operand(s, 0), b = of_operand(s, 1), r = any_number;
+static Interval numbers_div(const Source *s) {
+    Interval a = of_operand(s, 0), b = of_operand(s, 1), r = any_number;
     if (is_constant(&b) && b.low != 0) r = between(a, b, a.low / b.low, a.high / b.low);
     r.whole = false;
     return r;
@@ -96,63 +97,63 @@ static double divisor_of(const Source *s) {
                    is_same(operand(&over, 1), by);
     return remains ? by.op->attr->alpha : 0;
 }
-static Numbers numbers_sub(const Source *s) {
-    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
+static Interval numbers_sub(const Source *s) {
+    Interval a = of_operand(s, 0), b = of_operand(s, 1);
     double divisor = divisor_of(s);
     if (divisor == 0) return between(a, b, a.low - b.high, a.high - b.low);
     bool whole = a.whole && divisor == rint(divisor);
     double last = divisor - (whole ? copysign(1, divisor) : 0);
-    return (Numbers){fmin(last, 0), fmax(last, 0), whole, false};
+    return (Interval){fmin(last, 0), fmax(last, 0), whole, false};
 }
 
-static Numbers rounded(const Source *s, double (*to)(double)) {
-    Numbers a = of_operand(s, 0);
-    return (Numbers){to(a.low), to(a.high), true, a.exact};
+static Interval rounded(const Source *s, double (*to)(double)) {
+    Interval a = of_operand(s, 0);
+    return (Interval){to(a.low), to(a.high), true, a.exact};
 }
-static Numbers numbers_floor(const Source *s) { return rounded(s, floor); }
-static Numbers numbers_ceil(const Source *s) { return rounded(s, ceil); }
-static Numbers numbers_to_int(const Source *s) { return rounded(s, trunc); }
+static Interval numbers_floor(const Source *s) { return rounded(s, floor); }
+static Interval numbers_ceil(const Source *s) { return rounded(s, ceil); }
+static Interval numbers_to_int(const Source *s) { return rounded(s, trunc); }
 
-static Numbers numbers_cumsum(const Source *s) {
+static Interval numbers_cumsum(const Source *s) {
     double n = (double)last_dim(&s->g->values.at[s->result].type);
-    Numbers a = of_operand(s, 0);
-    return (Numbers){fmin(a.low, a.low * n), fmax(a.high, a.high * n), a.whole, false};
+    Interval a = of_operand(s, 0);
+    return (Interval){fmin(a.low, a.low * n), fmax(a.high, a.high * n), a.whole, false};
 }
 
-static Numbers numbers_iota(const Source *s) {
-    return (Numbers){0, (double)s->g->values.at[s->result].type.dim[0] - 1, true, true};
+static Interval numbers_iota(const Source *s) {
+    return (Interval){0, (double)s->g->values.at[s->result].type.dim[0] - 1, true, true};
 }
-static Numbers numbers_constant(const Source *s) { return one_number(s->op->attr->alpha); }
-static Numbers numbers_truth(const Source *s) {
+static Interval numbers_constant(const Source *s) { return one_number(s->op->attr->alpha); }
+static Interval numbers_truth(const Source *s) {
     (void)s;
-    return (Numbers){0, 1, true, false};
+    return (Interval){0, 1, true, false};
 }
 /* Result 1 of topk. */
-static Numbers numbers_places(const Source *s) {
+static Interval numbers_places(const Source *s) {
     if (s->result == s->op->out) return any_number;
-    return (Numbers){0, (double)last_dim(&s->g->values.at[s->op->in[0]].type) - 1, true, false};
+    return (Interval){0, (double)last_dim(&s->g->values.at[s->op->in[0]].type) - 1, true, false};
 }
 
-/* The elements of the operand, all of them or some. */
-static Numbers numbers_all(const Source *s) { return of_operand(s, 0); }
-static Numbers numbers_part(const Source *s) {
-    Numbers a = of_operand(s, 0);
+/* The result has all elements of the operand (all), or only some of them (part). */
+static Interval numbers_all(const Source *s) { return of_operand(s, 0); }
+static Interval numbers_part(const Source *s) {
+    Interval a = of_operand(s, 0);
     a.exact = is_constant(&a);
     return a;
 }
 /* Those of several operands. */
-static Numbers numbers_joined(const Source *s) {
+static Interval numbers_joined(const Source *s) {
     uint32_t i = s->op->kind == OP_where ? 1 : 0;
-    Numbers a = of_operand(s, i);
+    Interval a = of_operand(s, i);
     while (++i < s->op->n_in) {
-        Numbers b = of_operand(s, i);
-        a = (Numbers){fmin(a.low, b.low), fmax(a.high, b.high), a.whole && b.whole, false};
+        Interval b = of_operand(s, i);
+        a = (Interval){fmin(a.low, b.low), fmax(a.high, b.high), a.whole && b.whole, false};
     }
     return a;
 }
 
-static Numbers numbers_of(Source s) {
-    static Numbers (*const by_op[OP_COUNT])(const Source *) = {
+static Interval numbers_of(Source s) {
+    static Interval (*const by_op[OP_COUNT])(const Source *) = {
         [OP_add] = numbers_add,           [OP_sub] = numbers_sub,
         [OP_mul] = numbers_mul,           [OP_scale] = numbers_scale,
         [OP_div] = numbers_div,           [OP_maximum] = numbers_maximum,
@@ -169,7 +170,7 @@ static Numbers numbers_of(Source s) {
         [OP_where] = numbers_joined,      [OP_cumsum] = numbers_cumsum,
         [OP_at_least] = numbers_maximum,  [OP_at_most] = numbers_minimum,
     };
-    Numbers unknown = any_number;
+    Interval unknown = any_number;
     unknown.whole = s.g->values.at[s.result].type.dtype == DT_I32;
     return s.depth > 0 && by_op[s.op->kind] ? by_op[s.op->kind](&s) : unknown;
 }
@@ -195,7 +196,7 @@ ExprValue operand_of_ids(const BuiltinCall *c, const char *name) {
 bool refuse_far_ids(Scope *s, Span at, const char *name, const ExprValue *table, int axis,
                     const ExprValue *ids) {
     if (ids->kind != VALUE_TENSOR) return false;
-    Numbers n = numbers_of(source_of(s->elaboration->graph, ids->tensor, DEPTH));
+    Interval n = numbers_of(source_of(s->elaboration->graph, ids->tensor, DEPTH));
     long long entries = (long long)table->type.dim[axis];
     bool far = n.high >= (double)entries || n.low < 0;
     bool none = n.low >= (double)entries || n.high < 0;

@@ -1,11 +1,11 @@
-/* From the terms of a loss to an exact sum over targets, which training divides by their number.
+/* Turns the terms of a loss into an exact sum over targets, which training divides by their number.
  *
  * A loss of one term, such as cross_entropy, is the op that makes its sum. Of several terms one
  * is such an op, if there is one without a factor; the loss begins with its sum and number of
  * targets. Otherwise it begins with zeros, for as many targets as the first term has. Each other
- * term is a mean of its own: its statistics are added up over ranks before backward, all in one
- * collective, and then it is added once for each target. So do the terms of aux(..), which are
- * emitted after the model, because their gradients need the number of targets.
+ * term is a mean of its own: its statistics are summed over ranks before backward, all in one
+ * collective, and then it is added once for each target. The terms of aux(..) are treated in the
+ * same way; they are emitted after the model, because their gradients need the number of targets.
  */
 #include <string.h>
 
@@ -47,15 +47,15 @@ static LossSum begin_with_zeros(Elaboration *e, const TermPart *first) {
     return sum;
 }
 
-/* ---- a loss as a mean of what it makes of each target */
+/* ---- a loss that is one of several terms: a mean of the losses of its targets */
 
-/* The op makes the loss of each target instead of their sum. */
+/* Makes the op compute the loss of each target instead of the sum of the losses. */
 static void make_each(Elaboration *e, Op *op, OpKind kind, const Type *type) {
     op->kind = kind;
     e->graph->values.at[op->out].type = *type;
 }
 
-static void average_cross_entropy(Elaboration *e, TermPart *part) {
+static void each_cross_entropy(Elaboration *e, TermPart *part) {
     Op *op = &e->graph->ops.at[e->graph->values.at[part->x].def];
     ValueId targets = op->in[1];
     int64_t ignore = op->attr->ignore;
@@ -65,7 +65,7 @@ static void average_cross_entropy(Elaboration *e, TermPart *part) {
     part->weights = differs(e, targets, ignore);
 }
 
-static void average_mse(Elaboration *e, TermPart *part) {
+static void each_mse(Elaboration *e, TermPart *part) {
     Op *op = &e->graph->ops.at[e->graph->values.at[part->x].def];
     Type type = e->graph->values.at[op->in[0]].type;
     make_each(e, op, OP_sub, &type);
@@ -73,9 +73,11 @@ static void average_mse(Elaboration *e, TermPart *part) {
     part->x = emit_value(&e->build, OP_mul, NULL, 2, in, NULL);
 }
 
-static void average_loss_of(Elaboration *e, TermPart *part) {
-    if (part->op == OP_cross_entropy) average_cross_entropy(e, part);
-    if (part->op == OP_mse) average_mse(e, part);
+/* The part's op made the sum over all targets. Now it makes the loss of each, and the part is their
+ * mean. */
+static void make_mean_term(Elaboration *e, TermPart *part) {
+    if (part->op == OP_cross_entropy) each_cross_entropy(e, part);
+    if (part->op == OP_mse) each_mse(e, part);
     CHECK(part->op == OP_cross_entropy || part->op == OP_mse);
     part->op = OP_average;
 }
@@ -134,7 +136,7 @@ LossSum loss_begin(Elaboration *e, const ExprValue *v, ExprValue *rest) {
         memmove(&rest->parts[k], &rest->parts[k + 1], (--rest->n_parts - k) * sizeof *rest->parts);
     }
     for (uint32_t i = 0; i < rest->n_parts; i++)
-        if (op_info[rest->parts[i].op].term == TERM_LOSS) average_loss_of(e, &rest->parts[i]);
+        if (op_info[rest->parts[i].op].term == TERM_LOSS) make_mean_term(e, &rest->parts[i]);
     return sum;
 }
 

@@ -1,8 +1,8 @@
 /* Functions whose mean over the batch is a loss: cross_entropy, binary_cross_entropy, kl.
  *
- * With `each = true` they return what the mean is taken of, to be weighted: of each target, row or
- * element. What is not an op of its own is made of others here; logsumexp is in f32 whatever its
- * operand is, and so is what follows from it.
+ * With `each = true` they return the values before the mean, one for each target, row or element,
+ * so that the model can weight them. What is not an op of its own is built from others here;
+ * logsumexp is in f32 whatever its operand's dtype, and so is all that is computed from it.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static ExprValue without_last(const BuiltinCall *c, ExprValue x) {
     return emit_like(c->s, OP_reshape, c->at, x, &to);
 }
 
-/* The sum along the last axis, of at least two axes. */
+/* The sum along the last axis, which stays, with size 1. x has at least two axes. */
 static ExprValue row_sum(const BuiltinCall *c, ExprValue x) {
     if (x.kind == VALUE_ERROR) return x;
     ExprValue last = value_int(c->at, -1);
@@ -69,7 +69,7 @@ static ExprValue soft_cross_entropy(const BuiltinCall *c, ExprValue x, ExprValue
     return map2(c, OP_sub, of_all, row_sum(c, map2(c, OP_mul, p, x)));
 }
 
-/* Has each row of scores one number, and not one for each class? */
+/* Do the targets have one number for each row of scores, not one for each class? */
 static bool are_labels(const BuiltinCall *c, const ExprValue *in) {
     return in[1].kind == VALUE_TENSOR && in[1].type.rank + 1 == in[0].type.rank &&
            value_has_samples(c->s->elaboration, in[1].tensor);
