@@ -1,10 +1,10 @@
 /* Rank 0's part of the meeting.
  *
- * Rank 0 listens and notes each rank that says hello once. A peer that does not speak our messages,
- * or belongs to another run, is sent away and changes nothing. A rank that appears twice, a
- * different number of ranks, a process that ends meanwhile, or the time-out makes the meeting fail:
- * rank 0 tells the reason to all that have come. When all have come, each gets the table of
- * processes and the address of the deputy.
+ * Rank 0 listens; each rank says hello once and is noted. A peer that does not speak our protocol,
+ * or belongs to another run, is refused and changes nothing. The meeting fails if a rank appears
+ * twice, if a rank has a different number of ranks, if a process ends, or after the time-out; rank
+ * 0 then tells the reason to all ranks that have connected. When all have connected, each gets the
+ * table of processes and the address of the deputy.
  */
 #include <fcntl.h>
 #include <netdb.h>
@@ -36,7 +36,7 @@ static void fail_meeting(ChiefMeeting *m, int code, const char *text) {
         if (link_is_open(&m->w->link[r])) link_refuse(&m->w->link[r], code, text);
 }
 
-/* The hello of a connection: noted, or sent away. Takes the link over when noted. */
+/* Handles a hello: notes the rank and takes over its link, or refuses it. */
 static void note_hello(ChiefMeeting *m, Link *l, Hello h) {
     const World *w = m->w;
     char text[ERROR_BYTES] = "", who[160], other[160];
@@ -100,11 +100,12 @@ static void read_stranger(ChiefMeeting *m, Link *l) {
     }
 }
 
-static void read_rank(ChiefMeeting *m, int32_t rank) {
+/* Reads from a rank that has been noted. Its messages are dropped; losing it makes the meeting
+ * fail. */
+static void read_noted_rank(ChiefMeeting *m, int32_t rank) {
     Link *l = &m->w->link[rank];
     Message message;
     int got = link_fill(l), there = got < 0 ? -1 : link_next(l, &message);
-    if (!there && !got) return;
     if (there < 0) {
         char text[ERROR_BYTES], who[160];
         missing_rank_text(rank, m->hello[rank].pid, m->hello[rank].host, who, sizeof who);
@@ -163,7 +164,8 @@ static void serve_slice(ChiefMeeting *m) {
         if (w->polled[1 + i].revents && l->fd == w->polled[1 + i].fd) read_stranger(m, l);
     }
     for (int32_t r = 1; r < w->ranks && !m->code; r++)
-        if (w->polled[1 + STRANGERS + r].revents && link_is_open(&w->link[r])) read_rank(m, r);
+        if (w->polled[1 + STRANGERS + r].revents && link_is_open(&w->link[r]))
+            read_noted_rank(m, r);
     int32_t before = m->clock.slices;
     slice_clock_read(&m->clock);
     for (int i = 0; i < STRANGERS && m->clock.slices > before; i++) w->stranger_link[i].silent++;

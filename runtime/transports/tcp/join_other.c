@@ -1,7 +1,7 @@
 /* The meeting as a rank other than 0 sees it.
  *
- * It tries to connect to rank 0 until it succeeds, and says hello: its run, its rank and the number
- * of ranks. It waits a little longer than rank 0, which knows better who is missing.
+ * It tries to connect to rank 0 until it succeeds, and says hello with its run, its rank and the
+ * number of ranks. It waits a little longer than rank 0 does, because rank 0 knows who is missing.
  */
 #include <netdb.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 enum { GRACE_SECONDS = 5 };
 
-static int answer_is_foreign(const Search *s) {
+static int fail_foreign_answer(const Search *s) {
     const World *w = s->w;
     return fail_with(
         s->error, EXIT_ENVIRONMENT,
@@ -22,7 +22,7 @@ static int answer_is_foreign(const Search *s) {
         w->rank, w->address, w->options.port);
 }
 
-static int secret_is_unknown(const Search *s) {
+static int fail_unknown_secret(const Search *s) {
     const World *w = s->w;
     return fail_with(
         s->error, EXIT_USER,
@@ -36,12 +36,12 @@ static int read_welcome(Search *s, const Message *m) {
     World *w = s->w;
     Welcome welcome;
     size_t table = (size_t)w->ranks * sizeof *w->process;
-    if (m->bytes != sizeof welcome + table) return answer_is_foreign(s);
+    if (m->bytes != sizeof welcome + table) return fail_foreign_answer(s);
     memcpy(&welcome, m->at, sizeof welcome);
     memcpy(w->process, m->at + sizeof welcome, table);
     for (int32_t r = 0; r < w->ranks; r++) text_receive(w->process[r].host, HOST_NAME);
     if (welcome.deputy < 1 || welcome.deputy >= w->ranks || welcome.length > sizeof welcome.address)
-        return answer_is_foreign(s);
+        return fail_foreign_answer(s);
     w->deputy = welcome.deputy;
     w->deputy_address = welcome.address;
     w->deputy_length = welcome.length;
@@ -50,7 +50,7 @@ static int read_welcome(Search *s, const Message *m) {
 
 static int read_refusal(const Search *s, const Message *m) {
     Ending e;
-    if (m->bytes != sizeof e) return answer_is_foreign(s);
+    if (m->bytes != sizeof e) return fail_foreign_answer(s);
     memcpy(&e, m->at, sizeof e);
     text_receive(e.text, sizeof e.text);
     snprintf(s->error, ERROR_BYTES, "%.500s", e.text);
@@ -76,16 +76,16 @@ static int meet_chief(Search *s, int fd) {
         if (link_flush(l) < 0) break;
         bool ready = search_wait_for(s, fd, link_has_output(l) ? POLLIN | POLLOUT : POLLIN);
         int got = ready ? link_fill(l) : 0, there = link_next(l, &m);
-        if (there < 0) return answer_is_foreign(s);
+        if (there < 0) return fail_foreign_answer(s);
         if (there > 0 && m.kind == NOTED && m.bytes == sizeof chief) {
             memcpy(&chief, m.at, sizeof chief);
             text_receive(chief.host, sizeof chief.host);
-            if (w->secret.bytes && !l->proved) return secret_is_unknown(s);
+            if (w->secret.bytes && !l->proved) return fail_unknown_secret(s);
             l->noted = true;
             s->limit = MAX(s->limit, s->clock.slices +
                                          (w->options.timeout + GRACE_SECONDS) * SLICES_A_SECOND);
         } else if (there > 0 && m.kind == CHALLENGE) {
-            if (!secret_answer(w, l, &m)) return secret_is_unknown(s);
+            if (!secret_answer(w, l, &m)) return fail_unknown_secret(s);
         } else if (there > 0 && m.kind == WELCOME && l->noted) {
             code = read_welcome(s, &m);
             link_drop(l);
@@ -93,7 +93,7 @@ static int meet_chief(Search *s, int fd) {
         } else if (there > 0 && m.kind == REFUSED) {
             return read_refusal(s, &m);
         } else if (there > 0) {
-            return answer_is_foreign(s);
+            return fail_foreign_answer(s);
         }
         if (there > 0) link_drop(l);
         if (got < 0 && l->noted)
@@ -104,7 +104,7 @@ static int meet_chief(Search *s, int fd) {
         if (got < 0) break;
         if (s->clock.slices < s->limit) continue;
         s->answered = true;
-        if (!l->noted) return search_not_reached(s);
+        if (!l->noted) return search_fail(s);
         return fail_with(s->error, EXIT_RANK,
                          "rank 0 (process %d on %s) did not bring all ranks together within %d s\n"
                          "help: check that process; FSDP_TIMEOUT=SECONDS waits longer",
@@ -130,7 +130,7 @@ int join_other(World *w, char *error) {
             for (int i = 0; i < 4; i++) search_pause(&s);
     }
     freeaddrinfo(s.found);
-    if (code < 0) code = search_not_reached(&s);
+    if (code < 0) code = search_fail(&s);
     if (w->deputy != w->rank && w->listener >= 0) {
         close(w->listener);
         w->listener = -1;

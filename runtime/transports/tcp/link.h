@@ -338,7 +338,7 @@ typedef struct SliceClock {
     int32_t slices;
 } SliceClock;
 
-/* search.c: the way to rank 0. */
+/* search.c: finding rank 0. */
 typedef struct Search {
     World *w;
     SliceClock clock;
@@ -359,7 +359,7 @@ int search_connect(Search *s);
 /* Waits for a slice at most: is the socket ready? */
 bool search_wait_for(Search *s, int fd, short events);
 /* Writes why rank 0 was not reached; EXIT_RANK. */
-int search_not_reached(const Search *s);
+int search_fail(const Search *s);
 
 /* join_chief.c */
 int join_chief(World *w, char *error);

@@ -1,4 +1,4 @@
-/* The way to rank 0: its host's name is resolved, its addresses are tried in turn.
+/* Finding rank 0: resolves the name of its host and tries its addresses in turn.
  *
  * A rank that does not get there reports the obstacle: a name without an address, a refused
  * connection, or a port where something else answers.
@@ -91,7 +91,7 @@ int search_connect(Search *s) {
     return -1;
 }
 
-int search_not_reached(const Search *s) {
+int search_fail(const Search *s) {
     const World *w = s->w;
     char why[160];
     if (s->answered)

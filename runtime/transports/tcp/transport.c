@@ -2,11 +2,11 @@
  * for launchers that MPI does not know, such as torchrun: a cluster's command can be rehearsed
  * without GPUs.
  *
- * All data goes through rank 0, a piece at a time, as host collectives (calls.c): no fast way, and
- * no memory besides one piece. Sums are those of the device in rank order, so the bits are those of
- * transport local. A rank has one host collective under way, so a collective begins when the one
- * before it is over. A message between stages stays in its sender's outbox until its receiver asks
- * for it.
+ * All data goes through rank 0, one piece at a time, as host collectives (calls.c). This is slow,
+ * but needs memory for one piece only. The device adds up sums in rank order, so results have the
+ * same bits as with transport local. A rank has only one host collective under way, so a collective
+ * begins when the one before it is over. A message between stages stays in its sender's outbox
+ * until its receiver asks for it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,23 +17,24 @@
 #include "world.h"
 
 struct TransportContext {
-    TransportOptions o;   /* shared: the world */
-    char *piece;          /* [members][bytes of a piece] */
-    pthread_mutex_t look; /* over what the world's thread reads; held for a moment */
-    uint64_t finished, begun;
-    Collective now;
+    TransportOptions o;       /* shared: the world */
+    char *piece;              /* [members][bytes of a piece] */
+    pthread_mutex_t lock;     /* over all that follows, which the world's thread reads */
+    uint64_t finished, begun; /* collectives and messages */
+    Collective now;           /* what this rank waits in, while begun > finished */
 };
 
-static void no_state(void *user, RankState *out) {
+/* Called by the world's thread: what this rank is doing. */
+static void report_state(void *user, RankState *out) {
     TransportContext *c = user;
-    pthread_mutex_lock(&c->look);
+    pthread_mutex_lock(&c->lock);
     *out = (RankState){.finished = c->finished,
                        .waits = c->begun > c->finished,
                        .axes = c->now.axes,
                        .purpose = c->now.purpose,
                        .sequence = c->now.sequence};
     snprintf(out->label, sizeof out->label, "%s", collective_label(&c->now));
-    pthread_mutex_unlock(&c->look);
+    pthread_mutex_unlock(&c->lock);
     rank_state_signs(out, c->o.pulse);
 }
 
@@ -52,8 +53,8 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
         return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     }
     c->o = *o;
-    pthread_mutex_init(&c->look, NULL);
-    WorldEvents events = {.plan = o->plan, .state = no_state, .user = c};
+    pthread_mutex_init(&c->lock, NULL);
+    WorldEvents events = {.plan = o->plan, .state = report_state, .user = c};
     tcp_watch(c->o.shared, &events);
     *out = c;
     return plan_has_stages(o->plan) ? open_boxes(c, error) : 0;
@@ -61,23 +62,24 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
 
 static void close_context(TransportContext *c) {
     tcp_watch(c->o.shared, NULL);
-    pthread_mutex_destroy(&c->look);
+    pthread_mutex_destroy(&c->lock);
     free(c->piece);
     free(c);
 }
 
+/* Notes for report_state that this rank waits in `call`; end_collective notes that it is over. */
 static void begin_collective(TransportContext *c, const Collective *call) {
-    pthread_mutex_lock(&c->look);
+    pthread_mutex_lock(&c->lock);
     c->now = *call;
     c->begun++;
-    pthread_mutex_unlock(&c->look);
+    pthread_mutex_unlock(&c->lock);
 }
 
 static void end_collective(TransportContext *c) {
-    pthread_mutex_lock(&c->look);
+    pthread_mutex_lock(&c->lock);
     c->finished++;
     c->now.label = NULL;
-    pthread_mutex_unlock(&c->look);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* One collective of one buffer, cut into pieces of its elements. */
@@ -179,7 +181,7 @@ static int transport_agree(TransportContext *c, const Collective *call, uint64_t
     return tcp_agree(c->o.shared, &group, mine, out, collective_label(call), error);
 }
 
-/* Nobody waits in a way that tcp_fail does not end. */
+/* Nothing to do: tcp_fail ends every wait. */
 static void abort_context(TransportContext *c) { (void)c; }
 
 static const Transport transport = {.name = "tcp",
