@@ -1,3 +1,4 @@
+/* Meetings in shared memory, and the collectives and messages built on them: see meeting.h. */
 #include "meeting.h"
 
 #include <linux/futex.h>
@@ -215,7 +216,7 @@ static int reach(Seat *s, Moment moment, char *error) {
         code =
             d->mark(s->c->o.context, call->stream, slot * MOMENTS + (uint32_t)moment, mark, error);
     if (code) return code;
-    /* Every counter advances once a round, also where no slices were summed. */
+    /* Every counter advances once a round, even if no shares were summed. */
     if (moment == LEFT && call->kind != ALL_REDUCE) count_up(s, REDUCED);
     count_up(s, moment);
     code = wait_for(s, moment, call->sequence, error);
@@ -261,7 +262,8 @@ static int exchange(const Seat *s, uint32_t i, FlowOf flow_of, char *error) {
     return sees_all(s) ? 0 : s->c->ways->exchange(s, i, flow_of, error);
 }
 
-static size_t scratch_of(const Seat *s, int32_t rank) {
+/* The row of this collective's purpose and the rank in from, value and bounce. */
+static size_t scratch_row(const Seat *s, int32_t rank) {
     return (size_t)s->call->purpose * (size_t)s->c->o.ranks + (size_t)rank;
 }
 
@@ -283,34 +285,35 @@ static int gather(const Seat *s, uint32_t i, char *error) {
     return code;
 }
 
-/* The elements of `length` that member k sums: `slice` of them, or fewer. */
-static int64_t first_of(const Seat *s, int32_t k, uint32_t i) {
-    return MIN(s->slice * comm_part(&s->call->buffer[i], k, s->group.size), s->length);
+/* Of `length` elements, member k sums `share`, or fewer at the end: the first one, and how many. */
+static int64_t first_summed(const Seat *s, int32_t k, uint32_t i) {
+    return MIN(s->share * comm_part(&s->call->buffer[i], k, s->group.size), s->length);
 }
-static int64_t amount_of(const Seat *s, int32_t k, uint32_t i) {
-    return MIN(s->slice, s->length - first_of(s, k, i));
+static int64_t count_summed(const Seat *s, int32_t k, uint32_t i) {
+    return MIN(s->share, s->length - first_summed(s, k, i));
 }
 
-/* A member that is not seen gets from us what it sums. */
+/* To a member that is not seen we send our part of what it sums; from it we receive its part of
+ * what we sum. */
 static Flow sum_flow(const Seat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->call->buffer[i];
-    int64_t mine = amount_of(s, s->group.index, i), its = amount_of(s, k, i);
-    size_t room = scratch_of(s, mesh_member(&s->group, k));
-    return (Flow){.send =
-                      (const char *)b->in + (uint64_t)(first_of(s, k, i) + s->done) * width_of(b),
-                  .receive = s->c->bounce + room * s->c->bounce_bytes,
+    int64_t mine = count_summed(s, s->group.index, i), its = count_summed(s, k, i);
+    size_t row = scratch_row(s, mesh_member(&s->group, k));
+    return (Flow){.send = (const char *)b->in +
+                          (uint64_t)(first_summed(s, k, i) + s->done) * width_of(b),
+                  .receive = s->c->bounce + row * s->c->bounce_bytes,
                   .sends = (uint64_t)MAX(MIN(s->step, its - s->done), 0) * width_of(b),
                   .receives = (uint64_t)MAX(MIN(s->step, mine - s->done), 0) * width_of(b)};
 }
 
-/* This member's slice of every member's `in`, added in rank order into `to`. */
+/* This member's share of every member's `in`, added in rank order into `to`. */
 static int sum(Seat *s, uint32_t i, char *to, char *error) {
     TransportContext *c = s->c;
     const CommBuffer *b = &s->call->buffer[i];
-    const void **from = c->from + scratch_of(s, 0);
-    int64_t first = first_of(s, s->group.index, i), mine = amount_of(s, s->group.index, i);
-    s->step = sees_all(s) ? s->slice : (int64_t)(c->bounce_bytes / width_of(b));
-    for (s->done = 0; s->done < s->slice; s->done += s->step) {
+    const void **from = c->from + scratch_row(s, 0);
+    int64_t first = first_summed(s, s->group.index, i), mine = count_summed(s, s->group.index, i);
+    s->step = sees_all(s) ? s->share : (int64_t)(c->bounce_bytes / width_of(b));
+    for (s->done = 0; s->done < s->share; s->done += s->step) {
         uint64_t at = (uint64_t)(first + s->done) * width_of(b);
         for (int32_t k = 0; k < s->group.size; k++)
             from[k] = sees(s, k) ? memory_of(s, k, visit_of(s, k)->place[i].in + at)
@@ -328,30 +331,30 @@ static int sum(Seat *s, uint32_t i, char *to, char *error) {
 
 /* What each sums in an all-reduce; the last ones may have fewer. */
 static void divide(Seat *s, uint32_t i) {
-    enum { SLICE_ALIGN = 64 };
+    enum { SHARE_ALIGN = 64 };
     uint64_t n = (uint64_t)s->call->buffer[i].elements, size = (uint64_t)s->group.size;
-    s->slice = (int64_t)align_up((n + size - 1) / size, SLICE_ALIGN);
+    s->share = (int64_t)align_up((n + size - 1) / size, SHARE_ALIGN);
     s->length = (int64_t)n;
 }
 
-static Flow slices_flow(const Seat *s, int32_t k, uint32_t i) {
+static Flow shares_flow(const Seat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->call->buffer[i];
     int32_t own = s->group.index;
-    return (Flow){.send = (const char *)b->out + (uint64_t)first_of(s, own, i) * width_of(b),
-                  .receive = (char *)b->out + (uint64_t)first_of(s, k, i) * width_of(b),
-                  .sends = (uint64_t)amount_of(s, own, i) * width_of(b),
-                  .receives = (uint64_t)amount_of(s, k, i) * width_of(b)};
+    return (Flow){.send = (const char *)b->out + (uint64_t)first_summed(s, own, i) * width_of(b),
+                  .receive = (char *)b->out + (uint64_t)first_summed(s, k, i) * width_of(b),
+                  .sends = (uint64_t)count_summed(s, own, i) * width_of(b),
+                  .receives = (uint64_t)count_summed(s, k, i) * width_of(b)};
 }
 
-/* Member k has summed slice k of every buffer into its own memory. Slice j is read from member j
+/* Member k has summed share k of every buffer into its own memory. Share j is read from member j
  * only, and written elsewhere only after all sums that are seen are done and the parts that others
  * need are sent. */
 static int spread(Seat *s, uint32_t i, char *error) {
     const CommBuffer *b = &s->call->buffer[i];
     divide(s, i);
-    int code = exchange(s, i, slices_flow, error);
+    int code = exchange(s, i, shares_flow, error);
     for (int32_t k = 0; k < s->group.size && !code; k++) {
-        Flow f = slices_flow(s, k, i);
+        Flow f = shares_flow(s, k, i);
         uint64_t at = visit_of(s, k)->place[i].out + (uint64_t)(f.receive - (char *)b->out);
         if (k != s->group.index && sees(s, k))
             code = copy_bytes(s, f.receive, memory_of(s, k, at), f.receives, error);
@@ -362,12 +365,12 @@ static int spread(Seat *s, uint32_t i, char *error) {
 static int reduce(Seat *s, uint32_t i, char *error) {
     const CommBuffer *b = &s->call->buffer[i];
     if (s->call->kind == REDUCE_SCATTER) {
-        s->slice = b->elements;
+        s->share = b->elements;
         s->length = b->elements * s->group.size;
         return sum(s, i, b->out, error);
     }
     divide(s, i);
-    return sum(s, i, (char *)b->out + (uint64_t)first_of(s, s->group.index, i) * width_of(b),
+    return sum(s, i, (char *)b->out + (uint64_t)first_summed(s, s->group.index, i) * width_of(b),
                error);
 }
 
@@ -386,7 +389,7 @@ int meeting_collect(TransportContext *c, const Collective *call, char *error) {
 
 static Flow value_flow(const Seat *s, int32_t k, uint32_t i) {
     (void)i;
-    uint64_t *value = s->c->value + scratch_of(s, 0);
+    uint64_t *value = s->c->value + scratch_row(s, 0);
     return (Flow){(const char *)&value[s->group.index], (char *)&value[k], sizeof *value,
                   sizeof *value};
 }
@@ -396,7 +399,7 @@ int meeting_agree(TransportContext *c, const Collective *call, uint64_t mine, ui
     Seat s;
     int code = enter(&s, c, call, mine, error);
     if (!code) {
-        uint64_t *value = c->value + scratch_of(&s, 0), most = 0;
+        uint64_t *value = c->value + scratch_row(&s, 0), most = 0;
         value[s.group.index] = mine;
         code = exchange(&s, 0, value_flow, error);
         for (int32_t k = 0; k < s.group.size && !code; k++)

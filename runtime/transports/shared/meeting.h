@@ -2,11 +2,11 @@
  * host). Bytes are read in place, where the other rank has them.
  *
  * Each communicator (axes, purpose, group of ranks) has a ring of meetings; collective number q
- * takes place in meeting q % RING. A meeting has three counters that only grow by its members a
- * round: arrived (my buffers may be read), reduced (my slice of an all-reduce is ready), left (I
- * have read all that I need). A rank enters round t of a meeting when everybody left round t - 1,
- * and returns from a collective when everybody left this one, so that its buffers are its own
- * again. Because numbers decide who meets whom, threads may come in any order in time.
+ * takes place in meeting q % RING. A meeting has three counters, each of which grows by the number
+ * of members in each round: arrived (my buffers may be read), reduced (my share of an all-reduce is
+ * ready), left (I have read all that I need). A rank enters round t of a meeting when everybody has
+ * left round t - 1, and returns from a collective when everybody has left it, so that its buffers
+ * are its own again. Because numbers decide who meets whom, threads may arrive in any order.
  *
  * The result of a shared all-gather (execute/shared_gather.c) is one place for all members: each
  * writes its own part there after all have arrived, and reads it after all have left.
@@ -60,8 +60,9 @@ typedef struct Seat { /* a rank's part in a collective or a message under way */
     /* What it waits for last: that the others come to this moment of that number's collective. */
     Moment moment;
     uint64_t sequence;
-    Watched *watched;                  /* [ranks], while it sleeps */
-    int64_t slice, length, done, step; /* of a sum: what each adds up; elements done, and at once */
+    Watched *watched;      /* [ranks], while it sleeps */
+    int64_t share, length; /* of a sum, in elements: what each member adds up, of all */
+    int64_t done, step;    /* of the share: done so far, and done at once */
 } Seat;
 
 /* What goes to and comes from a member that is not seen. */
