@@ -1,10 +1,9 @@
 /* Executing program calls: what all ranks of this process share (Run), what one rank has (Rank),
  * and the functions that every room above uses through a rank: move bytes, wait, agree, fail.
  *
- * In go a proved plan, an open device and an open transport; out come launches and collectives in
- * the plan's order. Functions that can fail return 0 or an exit code of util.h after writing one
- * line to `error` (ERROR_BYTES). Everything is allocated before the first step; steps allocate
- * nothing.
+ * In: a proved plan, an open device and an open transport. Out: launches and collectives in the
+ * plan's order. Functions that can fail return 0 or an exit code of util.h after writing one line
+ * to `error` (ERROR_BYTES). Everything is allocated before the first step; steps allocate nothing.
  *
  * May include: device.h, transport.h, options, launch, schedule, and metrics, to end its progress
  * bar before a message. What belongs to rooms above is opaque here, or a hook that they fill.

@@ -1,6 +1,6 @@
 /* Which op made the first number that is not finite: a step that ended in one runs again, and after
- * each instruction its results are looked at. In go an open rank and the calls of that step; out
- * comes a sentence, the same on all ranks. A step that needs no such answer pays nothing for it.
+ * each instruction its results are looked at. In: an open rank and the calls of that step. Out: a
+ * sentence, the same on all ranks. A step that needs no such answer pays nothing for it.
  *
  * Ranks may find different ops first. The earliest counts, by the number of the call, then by the
  * number of the instruction. Weights that were not finite before the step come before all ops.

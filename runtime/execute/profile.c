@@ -275,7 +275,8 @@ static const char *stream_of(const Plan *p, const PlanInstr *in) {
     return stream_name(in->stream);
 }
 
-/* Rows of instructions that have one name, the slowest first; row: room for all instructions. */
+/* One row for all instructions with the same name, the slowest first. row: space for all
+ * instructions. */
 static uint64_t collect_rows(const Profile *p, const char *(*name)(const Plan *, const PlanInstr *),
                              ProfileRow *row) {
     const Plan *plan = p->rank->run->plan;

@@ -1,7 +1,7 @@
 /* The functions that every file uses through an open rank: move bytes between the arena and the
- * host, wait for the device, agree with the other ranks, show them that it is alive, and fail. In
- * go a rank and what to do; out come 0 or an exit code, with the message in the rank.
- * run/rank_open.c opens and closes it.
+ * host, wait for the device, agree with the other ranks, show them that it is alive, and fail. In:
+ * a rank and what to do. Out: 0, or an exit code with the message in the rank. run/rank_open.c
+ * opens and closes it.
  */
 #include <stdio.h>
 #include <string.h>

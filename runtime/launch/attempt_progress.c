@@ -1,6 +1,6 @@
 /* How far an attempt to run has come: a page of memory that rank 0 shares with the processes that
  * start the run, which are on the same machine. Ranks on other machines only know from a variable
- * that there is one. In go what rank 0 reports; out comes what the starting processes decide by.
+ * that there is one. In: what rank 0 reports. Out: what the starting processes decide by.
  */
 #include "launch.h"
 

@@ -1,6 +1,6 @@
 /* The log (--log, one JSON object per line), the event file of --tensorboard (event_file.c) and the
- * summary on stdout; progress.c shows on stderr how the run goes. In go the numbers of each step,
- * evaluation and checkpoint; out come lines.
+ * summary on stdout; progress.c shows on stderr how the run goes. In: the numbers of each step,
+ * evaluation and checkpoint. Out: lines.
  *
  * JSON is written by jansson. Inside a step its memory comes from a pool that is empty again after
  * each line, and the line is built in a buffer of fixed size.

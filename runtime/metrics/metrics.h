@@ -1,7 +1,7 @@
 /* What a run tells: the log (--log), TensorBoard's event files (--tensorboard), progress on stderr
- * and the summary on stdout. In go facts about the run once, then the numbers of each step,
- * evaluation and checkpoint; out come lines. Rank 0 tells for all. Functions that can fail return 0
- * or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
+ * and the summary on stdout. In: facts about the run, once, then the numbers of each step,
+ * evaluation and checkpoint. Out: lines. Rank 0 reports for all ranks. Functions that can fail
+ * return 0 or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
  *
  * May include: options, launch (ranks), schedule (steps), data (which fields are ids), device.h and
  * transport.h, for their names.

@@ -1,6 +1,6 @@
 /* Progress on stderr. The bar takes the part of the terminal's width that the line of numbers
- * leaves, so that it never wraps. In go the numbers of steps and evaluations; their totals stay for
- * the summary.
+ * leaves, so that it never wraps. In: the numbers of steps and evaluations. Their totals are kept
+ * for the summary.
  */
 #include "progress.h"
 
@@ -71,8 +71,8 @@ void progress_start(Progress *p) {
     p->peak = machine_flops(p->run);
 }
 
-double progress_rate(const Progress *p, double each) {
-    return p->seconds > 0 ? (double)p->steps * each / p->seconds : 0;
+double progress_rate(const Progress *p, double per_step) {
+    return p->seconds > 0 ? (double)p->steps * per_step / p->seconds : 0;
 }
 
 static int terminal_columns(void) {

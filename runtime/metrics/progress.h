@@ -40,7 +40,8 @@ void progress_step(Progress *p, const StepNumbers *n);
 void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
                          const double *value);
 void progress_end_bar(Progress *p);
-double progress_rate(const Progress *p, double each); /* per second of steps, of that many a step */
+/* The rate, per second spent in steps, of what each step has per_step of. */
+double progress_rate(const Progress *p, double per_step);
 
 /* history.c */
 void history_add(History *h, double loss);

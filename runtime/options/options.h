@@ -1,7 +1,6 @@
 /* The command line of fsdp-run and the environment variables that it reads, as the other rooms find
- * them. In go argv and the environment; out come RunOptions, TestModes and the time-out, or a
- * message with an exit code of util.h. Nothing is opened here: paths are checked by those who open
- * them.
+ * them. In: argv and the environment. Out: RunOptions, TestModes and the time-out, or a message
+ * with an exit code of util.h. Nothing is opened here: paths are checked by those who open them.
  *
  * May include: tensors.h, for how weights are saved.
  */

@@ -1,6 +1,6 @@
 /* Random numbers as pure functions of a key and a counter: no state, so any rank, thread or device
- * computes any element by itself, with the same bits. In go a key (from a seed and a name) and a
- * position; out come words, normal numbers and positions in a permutation.
+ * computes any element by itself, with the same bits. In: a key (from a seed and a name) and a
+ * position. Out: words, normal numbers and positions in a permutation.
  *
  * May include: the C library.
  */

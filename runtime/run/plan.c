@@ -1,5 +1,5 @@
-/* The plan of a run: read, proved, and compiled for as many ranks as there are. In goes its path;
- * out comes a plan that everything after this trusts.
+/* The plan of a run: read, proved, and compiled for as many ranks as there are. In: its path. Out:
+ * a plan that everything after this trusts.
  */
 #include <stdio.h>
 #include <string.h>

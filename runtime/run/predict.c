@@ -1,10 +1,10 @@
 /* --predict: writes what train.predict says of each sample of data.val, in their order.
  *
- * In go the calls of an evaluation over all samples; out comes a .npy file whose first axis is that
- * of the samples, f4, or i4 for integers. After a batch, the ranks' predictions are gathered in
- * buckets, as weights are for --save, and rank 0 puts each rank's samples where the file has them.
- * The last batch begins again with the first samples where it has more than are left; what it says
- * of those is dropped. The file appears under its name when it is complete, or not at all.
+ * In: the calls of an evaluation over all samples. Out: a .npy file whose first axis is that of the
+ * samples, f4, or i4 for integers. After a batch, the ranks' predictions are gathered in buckets,
+ * as weights are for --save, and rank 0 puts each rank's samples where the file has them. The last
+ * batch begins again with the first samples where it has more than are left; what it says of those
+ * is dropped. The file appears under its name when it is complete, or not at all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static int write_at(Predictor *q, const char *bytes, uint64_t n, uint64_t at) {
     return errno ? file_error(q, q->name) : 0;
 }
 
-/* Takes the room of the whole file, so that a disk that is full says so now. */
+/* Reserves the space of the whole file, so that a disk that is full says so now. */
 static int open_file(Predictor *q) {
     const char *path = q->rank->run->options->predict;
     char header[HEADER_BYTES];

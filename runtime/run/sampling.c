@@ -1,4 +1,4 @@
-/* Which token comes next, by the logits of a row. In go the logits of ids that can be chosen; ranks
+/* Which token comes next, by the logits of a row. In: the logits of ids that can be chosen. Ranks
  * that share out the ids choose together, and all of them learn the token.
  *
  * Temperature 0 takes the likeliest token, the first of several. Else token i has the chance

@@ -1,7 +1,6 @@
 /* Signals: the first Ctrl-C asks for the end after this step, a second one ends the process at
  * once. Each kind of signal counts by itself, since launchers send several kinds once each. SIGUSR1
- * only asks. In goes the run, whose `end` the handler marks; out comes the line that acknowledges
- * it.
+ * only asks. In: the run, whose `end` the handler marks. Out: the line that acknowledges it.
  */
 #include <errno.h>
 #include <signal.h>

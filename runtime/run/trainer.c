@@ -1,5 +1,5 @@
-/* The life of a rank: start weights, then the calls of the run in order, then the save. In goes an
- * open rank; out comes the exit code, with the message in the rank.
+/* The life of a rank: start weights, then the calls of the run in order, then the save. In: an open
+ * rank. Out: the exit code, with the message in the rank.
  *
  * Before a call: the batch that the loader read goes into its staging slot, unless the loader put
  * it there; the step state is written, and the loader is asked for the next batch. After the last

@@ -1,6 +1,6 @@
 /* What the host computes for each call: the learning rate, bias corrections, the loss scale, and
- * means from exact accumulators. In go the plan's settings and a step; out come the slots of the
- * step state.
+ * means from exact accumulators. In: the plan's settings and a step. Out: the slots of the step
+ * state.
  */
 #include <math.h>
 #include <string.h>

@@ -53,6 +53,7 @@ int64_t evaluation_samples(const Plan *p);
 int64_t evaluation_round(const Plan *p, uint32_t role);
 
 /* numbers.c: what the host computes for a step. */
+/* The learning rate of step `step`, from 0, in a schedule of `steps` steps. */
 double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step);
 void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t micro,
                      int64_t first_sample, int slot, double out[STEP_SLOTS]);

@@ -1,6 +1,6 @@
 /* Checks what a run is about to write, before it trains: each output can be written at its path,
- * fits on the disk, and is neither a file that the run reads nor another output. In goes a Run; out
- * comes 0, or an exit code with the message.
+ * fits on the disk, and is neither a file that the run reads nor another output. In: a Run. Out: 0,
+ * or an exit code with the message.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Start weights: each rank computes or reads exactly the elements of its shards. Element e of a
  * whole parameter has an initial value that depends only on (seed, key of the parameter, e), so the
- * weights depend neither on the mesh nor on units or layout. Element e of group g
- * belongs to the ranks whose number over the group's axes is e / shard; ir/graph/shards.h says
- * which element of a parameter that is, also where ranks have parts of it. Padding stays zero, as
- * the arena was; so does padding of parts (TensorCut), since its gradient is always zero, and no
- * optimizer moves a zero that has such a gradient, with weight decay or without. In go the plan and
- * --load or a checkpoint; the shards in the arena come out filled.
+ * weights depend neither on the mesh nor on units or layout. Element e of group g belongs to the
+ * ranks whose number over the group's axes is e / shard; ir/graph/shards.h says which element of a
+ * parameter that is, also where ranks have parts of it. Padding stays zero, as the arena was; so
+ * does padding of parts (TensorCut), since its gradient is always zero, and no optimizer moves a
+ * zero that has such a gradient, with weight decay or without. In: the plan and --load or a
+ * checkpoint. Out: the shards in the arena, filled.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -51,7 +51,7 @@ typedef struct MemoryCheck {
     const void **in;
     void **out;
     bool again;
-    char *copies; /* room for those of any instruction */
+    char *copies; /* space for those of any instruction */
 } MemoryCheck;
 
 static ByteRange range_of(const Plan *p, uint32_t v) {

@@ -1,5 +1,5 @@
 /* Test modes, which fsdp-run has for its own tests and for users who report a fault; environment
- * variables turn them on (options.def). In go a rank and what the modes ask for; they look at
+ * variables turn them on (options.def). In: a rank and what the modes ask for. They look at
  * instructions through the hooks of execute.h, so that nothing of them is in the way of other runs.
  *
  * May include: execute and all that it may; random.

@@ -1,5 +1,5 @@
-/* Where each parameter lies in its group's shard, in device memory: what updates look up. In go a
- * plan and a rank; out comes the table, in the order of the plan's rows.
+/* Where each parameter lies in its group's shard, in device memory: what updates look up. In: a
+ * plan and a rank. Out: the table, in the order of the plan's rows.
  */
 #include "kernel.h"
 
