@@ -7,8 +7,8 @@
  * device modules; address.c says where they meet over TCP. host_memory.c checks that what they take
  * together fits on this machine.
  *
- * In go the command line and the environment; out comes a LaunchContext. Functions that can fail
- * return 0 or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
+ * In: the command line and the environment. Out: a LaunchContext. Functions that can fail return 0
+ * or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
  *
  * May include: options, machine, checkpoint.h (which checkpoint a restart goes on from), device.h
  * and transport.h.
@@ -77,8 +77,8 @@ int launch_address(const LaunchContext *l, JoinOptions *o, char *error);
 const Device *device_load(const char *name, char *error, int *code);
 /* NULL with the message when this build or machine lacks it. */
 const TransportModule *transport_load(const char *name, char *error);
-/* Whether it needs no module, or its module came with this program. */
-bool transport_known(const TransportTraits *t);
+/* Does it need no module, or is its module installed with this program? */
+bool transport_present(const TransportTraits *t);
 /* For --version: a line for each module. */
 void modules_about(Buf *out);
 /* The transport that the user names, or the first that suits launcher and device. */

@@ -65,7 +65,7 @@ const Device *device_load(const char *name, char *error, int *code) {
     return *code ? NULL : d;
 }
 
-/* GPUs of this machine that ranks could have each; 0 also where device cuda is not wanted. */
+/* The number of GPUs of this machine; 0 if the device is cpu. */
 static int32_t count_gpus(const char *device) {
     char error[ERROR_BYTES];
     int code = 0;
@@ -75,8 +75,8 @@ static int32_t count_gpus(const char *device) {
     return d && d->count ? d->count() : 0;
 }
 
-/* A transport for GPUs needs one for this process, or, where no launcher has started a process per
- * rank, one for each rank and its module; ranks can be threads then. */
+/* A transport for GPUs needs a GPU for this process. If no launcher has started a process per rank,
+ * it needs one for each rank, and its module; otherwise the ranks are threads. */
 const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext *l) {
     if (o->transport) return o->transport;
     LaunchKind launch = o->hosts                     ? LAUNCH_HOSTS
@@ -89,12 +89,12 @@ const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext
     for (const TransportTraits *t = transports; t < transports + TRANSPORT_KINDS; t++) {
         bool on_cpu = t->devices >> DEVICE_CPU & 1;
         if (!on_cpu && gpus < (threads ? l->ranks : 1)) continue;
-        if (t->suits >> launch & 1 && (!threads || transport_known(t))) return t;
+        if (t->suits >> launch & 1 && (!threads || transport_present(t))) return t;
     }
     BUG("no transport suits launch %d", launch);
 }
 
-bool transport_known(const TransportTraits *t) {
+bool transport_present(const TransportTraits *t) {
     char path[PATH_MAX + 64];
     return t->start == AS_THREADS || module_path("transport", t->name, path, sizeof path);
 }

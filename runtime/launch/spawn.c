@@ -502,7 +502,7 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
 
 int processes_start(const LaunchContext *l, const TransportTraits *t, char **argv, int *code) {
     if (t->start == AS_THREADS || launch_is_of_processes(l)) return 0;
-    if (!transport_known(t)) return 0; /* transport_open says so */
+    if (!transport_present(t)) return 0; /* transport_open says so */
     Family f = {.mpirun = t->start == BY_MPIRUN, .first_bad = -1};
     if (!f.mpirun && l->ranks == 1) return 0;
     f.arena = arena_new();

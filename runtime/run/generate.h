@@ -54,7 +54,7 @@ int prompts_print_text(const Run *run, const Prompt *p, const int32_t *added, co
 /* The logits of ids from, .. from + n - 1, which are part `part` of `parts`; n = 0: it has none. */
 typedef struct Candidates {
     const double *logit;
-    double *chance; /* room for n */
+    double *chance; /* space for n */
     int64_t n, from, part, parts;
     Rank *rank; /* through which parts agree on the largest word; of one part unused */
 } Candidates;

@@ -37,14 +37,14 @@ int device_choose(Run *run) {
     return run->device ? 0 : say_error(code, "%s", error);
 }
 
-static int missing_transport(const Run *run, const TransportTraits *t) {
+static int report_missing_transport(const Run *run, const TransportTraits *t) {
     const LaunchContext *l = &run->launch;
     const TransportTraits *threads = transport_of_start(AS_THREADS),
                           *mpi = transport_of_start(BY_MPIRUN);
     fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has %s", t->name,
             threads->name);
     for (size_t i = 0; i < TRANSPORT_KINDS; i++)
-        if (&transports[i] != threads && transport_known(&transports[i]))
+        if (&transports[i] != threads && transport_present(&transports[i]))
             fprintf(stderr, " and %s", transports[i].name);
     fprintf(stderr, "\n");
     if (!run->options->transport)
@@ -53,7 +53,7 @@ static int missing_transport(const Run *run, const TransportTraits *t) {
     fprintf(stderr,
             "help: --transport %s runs all ranks as threads of one process: fsdp-run -n %d\n",
             threads->name, l->ranks);
-    if (transport_known(mpi))
+    if (transport_present(mpi))
         fprintf(stderr, "help: --transport %s -n %d starts a process for each rank\n", mpi->name,
                 l->ranks);
     return EXIT_ENVIRONMENT;
@@ -62,7 +62,7 @@ static int missing_transport(const Run *run, const TransportTraits *t) {
 /* Refuses what does not go together, before any rank waits for another. */
 static int check_transport(const Run *run, const TransportTraits *t, bool many) {
     const LaunchContext *l = &run->launch;
-    if (!transport_known(t)) return missing_transport(run, t);
+    if (!transport_present(t)) return report_missing_transport(run, t);
     if (!(t->devices >> run->device->kind & 1)) {
         const char *fits =
             word_of(&words_DeviceKind, t->devices >> DEVICE_CPU & 1 ? DEVICE_CPU : DEVICE_CUDA);
