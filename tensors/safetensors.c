@@ -69,7 +69,7 @@ static int check_ranges(TensorFile *f, const uint8_t *data, char *error) {
     for (uint32_t i = 0; i < f->n; i++) {
         const Tensor *t = &f->tensor[i];
         if (t->data < end)
-            return corrupt(f, error, "its data overlap those of another tensor tensor", t->name);
+            return corrupt(f, error, "its data overlap those of another tensor", t->name);
         if (t->data > end)
             return corrupt(f, error, "bytes before its data belong to no tensor", t->name);
         end += t->bytes;
@@ -82,7 +82,7 @@ static int read_header(TensorFile *f, char *error) {
     uint64_t length;
     memcpy(&length, f->map.bytes, sizeof length);
     if (length > f->map.size - 8 || length > (uint64_t)100 << 20)
-        return corrupt(f, error, "the header is longer than the file", NULL);
+        return corrupt(f, error, "the header is longer than the file, or than 100 MiB", NULL);
     json_error_t fault;
     json_t *root =
         json_loadb((const char *)f->map.bytes + 8, length, JSON_REJECT_DUPLICATES, &fault);

@@ -201,7 +201,7 @@ bool writer_makes(const char *name); /* whether the writer creates files of that
 extern const char *const companion_names[]; /* up to NULL: of tokenizers, and for generation */
 bool writer_copies(const char *name);       /* one of them */
 /* Distributes tensors [first, end) to files with at most `limit` bytes of tensors in each; returns
- * how many. out: room for end - first + 1. `header` remains 0 and is not in `size`. */
+ * how many. out: space for end - first + 1. `header` remains 0 and is not in `size`. */
 uint32_t tensor_pieces(TensorPlan *tensor, uint32_t first, uint32_t end, const char *kind,
                        uint64_t limit, TensorPiece *out);
 /* A file's header with its length in front, padded with spaces to a multiple of that many bytes;

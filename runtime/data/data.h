@@ -116,7 +116,7 @@ void tokenizer_close(Tokenizer *t);
 int64_t tokenizer_ids(const Tokenizer *t); /* all ids are below */
 /* The bytes that the id stands for; none where it is unknown. */
 const char *tokenizer_bytes(const Tokenizer *t, int64_t id, size_t *n);
-/* ids: room for as many as text has bytes. */
+/* ids: space for as many as text has bytes. */
 int tokenizer_encode(const Tokenizer *t, const char *text, int32_t *ids, int64_t *n, char *error);
 
 #endif

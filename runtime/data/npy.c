@@ -1,7 +1,6 @@
 /* Reads the header of a .npy file (format versions 1, 2 and 3): magic, version, length, and a
- * Python dictionary literal with `descr`, `fortran_order` and `shape` in any order. In go the
- * mapped bytes; out come type, shape and the offset of the data, which is as long as the shape
- * says.
+ * Python dictionary literal with `descr`, `fortran_order` and `shape` in any order. In: the mapped
+ * bytes. Out: type, shape and the offset of the data, which is as long as the shape says.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -82,7 +81,8 @@ int npy_read_header(const char *path, const uint8_t *bytes, size_t size, NpyHead
     size_t start = bytes[6] == 1 ? 10 : 12, length = bytes[8] | (size_t)bytes[9] << 8;
     if (bytes[6] > 1 && size >= 12) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (size < start || length > size - start || length > (size_t)1 << 20)
-        return report_corrupt_array(path, error, "the header is longer than the file");
+        return report_corrupt_array(path, error,
+                                    "the header is longer than the file, or than 1 MiB");
     char *text = strndup((const char *)bytes + start, length);
     if (!text) return fail_with(error, EXIT_ENVIRONMENT, "no memory for the header of %s", path);
     *h = (NpyHeader){.data = start + length};
