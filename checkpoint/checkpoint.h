@@ -162,7 +162,7 @@ typedef struct CkContents {
 } CkContents;
 
 /* states.c: the contents of a checkpoint of the plan, without its step, run and settings. state:
- * room for plan->n_states, or NULL; by vector, the plan's state. */
+ * space for plan->n_states, or NULL; by vector, the plan's state. */
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state);
 
 /* layout.c: the position of everything. */

@@ -1,8 +1,8 @@
 /* What a checkpoint of a run contains: the states of its plan, and the settings that a later run
  * compares with its own.
  *
- * Data files are compared by size and by samples of their bytes: reading all of a large data set
- * would take longer than many a run.
+ * Data files are compared by size and by excerpts of their bytes: reading a large data set as a
+ * whole would take longer than many runs do.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ typedef struct SettingsBuilder {
 
 enum { MOST_SETTINGS = 32 };
 
-/* All others may change. */
+/* Settings that a later run must not change; it may change all others. */
 static const char *const same_settings[] = {"train.batch", "train.seed", "train.optimizer",
                                             "data.train",  "data.order", "data.length"};
 
@@ -43,40 +43,41 @@ __attribute__((format(printf, 3, 4))) static void add_setting(SettingsBuilder *m
     va_end(args);
 }
 
-enum { SAMPLES = 64, SAMPLE_BYTES = 4096 };
+enum { EXCERPTS = 64, EXCERPT_BYTES = 4096 };
 
-typedef struct Sampling {
+typedef struct FileHash {
     const MappedFile *file;
     uint64_t hash;
-} Sampling;
+} FileHash;
 
-static void sample_bytes(void *user) {
-    Sampling *s = user;
-    uint64_t size = s->file->size, n = MIN(size, (uint64_t)SAMPLE_BYTES);
-    for (uint64_t i = 0; i < SAMPLES && n; i++) {
-        uint64_t at = (uint64_t)((double)(size - n) / (SAMPLES - 1) * (double)i);
+/* For mapped_read: adds excerpts of the file, spread evenly over it, to the hash. */
+static void hash_excerpts(void *user) {
+    FileHash *s = user;
+    uint64_t size = s->file->size, n = MIN(size, (uint64_t)EXCERPT_BYTES);
+    for (uint64_t i = 0; i < EXCERPTS && n; i++) {
+        uint64_t at = (uint64_t)((double)(size - n) / (EXCERPTS - 1) * (double)i);
         s->hash = hash_bytes(s->file->bytes + MIN(at, size - n), n, s->hash);
     }
 }
 
-/* A hash that is the same when the samples are: of the source as the plan has it, without its path,
- * and of its files. */
+/* A hash of the source, as the plan has it but without its path, and of its files: it is the same
+ * if the training samples are. */
 static uint64_t source_hash(const Dataset *d, uint64_t *bytes, int *code, char *error) {
     const PlanSource *s = d->source;
     PlanSource what = *s;
     what.name = what.path = 0;
     what.first_field = 0;
-    Sampling sampling = {.hash = hash_bytes(&what, sizeof what, 0)};
+    FileHash hashing = {.hash = hash_bytes(&what, sizeof what, 0)};
     *bytes = 0;
     for (uint32_t i = 0; i < s->n_field; i++)
-        sampling.hash ^= (uint64_t)d->plan->source_fields[s->first_field + i].classes;
+        hashing.hash ^= (uint64_t)d->plan->source_fields[s->first_field + i].classes;
     for (uint32_t i = 0; i < d->n_file && !*code; i++) {
-        sampling.file = &d->file[i].map;
-        sampling.hash = hash_bytes(&d->file[i].map.size, sizeof d->file[i].map.size, sampling.hash);
+        hashing.file = &d->file[i].map;
+        hashing.hash = hash_bytes(&d->file[i].map.size, sizeof d->file[i].map.size, hashing.hash);
         *bytes += d->file[i].map.size;
-        if (!mapped_read(sample_bytes, &sampling)) *code = mapped_lost(&d->file[i].map, error);
+        if (!mapped_read(hash_excerpts, &hashing)) *code = mapped_lost(&d->file[i].map, error);
     }
-    return sampling.hash;
+    return hashing.hash;
 }
 
 static int add_source(SettingsBuilder *m, const char *key, const Dataset *d, char *error) {
@@ -89,7 +90,7 @@ static int add_source(SettingsBuilder *m, const char *key, const Dataset *d, cha
     return code;
 }
 
-/* What the model file says, by the name that it has among the facts; 0: nothing. */
+/* The value of that name among the plan's facts; 0: there is none. */
 static uint64_t model_fact(const Plan *p, const char *name) {
     for (uint64_t i = 0; i < p->n_facts; i++)
         if (!strcmp(plan_string(p, p->facts[i].name), name)) return p->facts[i].value;
@@ -118,7 +119,7 @@ static uint64_t forward_hash(const Plan *p) {
     return hash;
 }
 
-/* Parameters of which the update has other numbers than of the rest. */
+/* Parameters that have a learning rate or decay of their own. */
 static void add_groups(SettingsBuilder *m) {
     const Plan *p = m->p;
     uint64_t hash = 0, n = 0;
