@@ -60,7 +60,7 @@ static inline int64_t rank_start(const RankInfo *r, const PlanGroup *g) {
 }
 
 /* One launch. Pointers are device addresses; types are those of the plan's values: no dimension is
- * 0, the reader of plans sees to that. A kernel writes all of every output, except the gaps between
+ * 0, the plan reader ensures that. A kernel writes all of every output, except the gaps between
  * rows with a pitch, reads nothing past an operand's last byte, uses at most workspace_bytes (the
  * bound of op_workspace) and allocates nothing. */
 typedef struct KernelCall {

@@ -1,4 +1,5 @@
-/* The texts about a launch, and the bits of constants; compiled once for each device. */
+/* The name of a launch's op, its error messages, and the bits of numbers; compiled once for each
+ * device. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -24,7 +25,7 @@ int launch_error(const Launch *l, int code, const char *format, ...) {
     return code;
 }
 
-uint64_t fill_bits(int dtype, double x) {
+uint64_t number_bits(int dtype, double x) {
     uint64_t bits = 0;
     float single = (float)x;
     int32_t word = (int32_t)x;

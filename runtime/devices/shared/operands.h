@@ -2,8 +2,8 @@
  * this, after it has declared launch_error and its Launch, whose `call` says what is computed.
  *
  * Their types fit the op, no dimension is 0, attributes are in range and the workspace is as large
- * as op_workspace says: the reader of the plan and the executor see to that. So kernels check only
- * what lies in values (ids, rows of experts), and what these types do not say.
+ * as op_workspace says: the plan reader and the executor ensure that. So kernels check only the
+ * contents of values (ids, rows of experts) and what types do not say.
  */
 #ifndef FSDPC_OPERANDS_H
 #define FSDPC_OPERANDS_H

@@ -1,14 +1,14 @@
 /* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w; pick (x [R, D], ids [R, K]) ->
  * [R, K], and the gradient of x.
  *
- * If ranks share out the rows of w, those of other ranks give zeros, and get no gradient.
+ * If ranks share out the rows of w, an id whose row another rank has gives zeros and no gradient.
  *
- * The gradient sorts (id, position) pairs, stably, so that the positions of one id are adjacent and
- * in order. Each row of w that was read is then one sum in f32, starting from the accumulator's
- * row, rounded once; threads own such runs. To what earlier micro-batches left (attribute
- * `earlier`) the rounded sum is added. Rows that were not read are zero, or the accumulator's.
- * The row of padding (attribute `padding`) is one that was not read. Scratch: two arrays of pairs,
- * 16 bytes an id.
+ * The gradient sorts (id, position) pairs stably, so that the positions of one id form a run, in
+ * order. Each run is one sum in f32, made by one thread; it starts from the accumulator's row and
+ * is rounded once. With attribute `earlier` it starts from 0 instead, is rounded, and is then added
+ * to the accumulator's row. Rows that were not read are zero, or the accumulator's. The row of
+ * padding (attribute `padding`) is one that was not read. Scratch: two arrays of pairs, 16 bytes an
+ * id.
  */
 #include "kernel.h"
 #include "vector.h"
@@ -130,7 +130,8 @@ KERNEL(pick) {
     return 0;
 }
 
-/* Sums of SUMS elements of a row at a time, so that each is rounded once. */
+/* One row of dx: for each element, the sum of dy where ids pick it. SUMS elements at a time, so
+ * that each is rounded once. */
 enum { SUMS = 2048 };
 static void sum_picked(Operand dy, Result dx, DimPart places, const int32_t *id, int64_t row) {
     int64_t width = places.count, count = dy.width;

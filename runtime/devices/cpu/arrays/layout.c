@@ -37,7 +37,7 @@ KERNEL(iota) {
 /* Integers and f64 count as well: accumulators start from fill 0. */
 KERNEL(fill) {
     Result out = output(l, 0);
-    uint64_t bits = fill_bits(out.dtype, l->call->attr->alpha);
+    uint64_t bits = number_bits(out.dtype, l->call->attr->alpha);
     size_t size = dtype_bytes(out.dtype);
 #pragma omp parallel num_threads(threads_for(l, out.n))
     {

@@ -8,8 +8,8 @@
 
 enum { QUERIES = 512 };
 
-/* Keys of a tile: what is read again and again stays in the nearest cache, and sums of wide heads
- * are not taken up too often. */
+/* Keys of a tile: few enough that what is read repeatedly stays in the nearest cache, and enough
+ * that the sums of wide heads are not loaded too often. */
 static int64_t tile_keys(int64_t width) { return width <= 64 ? 64 : 128; }
 
 /* A block of queries of one head, and the tile of keys it meets. */
@@ -21,11 +21,12 @@ typedef struct Forward {
     Sums o;
     Halves p[2];    /* STRIP queries by keys: of a strip and the one before it */
     Sums scores[2]; /* of a strip and the one after it */
-    float *m, *l;   /* by query, over the tiles so far */
+    float *m, *l;   /* by query, over the tiles so far: largest score, sum of exponentials */
     float *factor;  /* scales the earlier sums of a strip */
 } Forward;
 
-static Forward forward_of(const DeviceContext *cpu, const Attention *a) {
+/* Divides the thread's scratch memory among the matrices of a block. */
+static Forward new_forward(const DeviceContext *cpu, const Attention *a) {
     char *s = (char *)thread_scratch(cpu);
     int64_t width = round_strip(a->h), keys = tile_keys(width);
     Forward f = {.a = a, .width = width, .most_keys = keys};
@@ -207,7 +208,7 @@ void CPU_NAME(attend_forward)(const DeviceContext *cpu, const Attention *a) {
     int64_t blocks = (a->t + QUERIES - 1) / QUERIES, all = a->b * a->heads * blocks;
 #pragma omp parallel num_threads(cpu->threads)
     {
-        Forward f = forward_of(cpu, a);
+        Forward f = new_forward(cpu, a);
         tiles_begin();
         /* late blocks of a causal row see more keys: they are dealt out one by one, first */
 #pragma omp for schedule(dynamic, 1)

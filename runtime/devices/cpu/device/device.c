@@ -5,10 +5,11 @@
  * compute has one CPU thread and no scratch memory (`concurrent`).
  *
  * FSDP_CPU_ISA=plain|avx2|avx512|avx512_bf16|amx forces an instruction set (the last two are avx512
- * whose attention multiplies bf16), FSDP_CPU_MATMUL=plain|onednn the matrix products; otherwise the
- * device uses the widest set that the processor and the system support, and oneDNN if this build
- * has it and it gives the same bits for any number of threads (onednn.c). ONEDNN_MAX_CPU_ISA
- * belongs to oneDNN: AVX512_CORE keeps it from multiplying bf16, AVX2 selects our own product.
+ * with an attention that multiplies bf16); FSDP_CPU_MATMUL=plain|onednn forces the matrix product.
+ * Otherwise the device uses the widest set that the processor and the system support, and oneDNN if
+ * this build has it and it gives the same bits for any number of threads (onednn.c).
+ * ONEDNN_MAX_CPU_ISA belongs to oneDNN: AVX512_CORE keeps it from multiplying bf16, AVX2 selects
+ * our own product.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -46,8 +47,8 @@ static int fail(char *error, int code, const char *format, ...) {
 /* ---- instruction sets, the narrowest first */
 
 static bool always(void) { return true; }
-/* Of wide vectors, masked ones above all, a sanitizer sees little, and they take most of its build:
- * kernel_test finds what they touch outside of operands. */
+/* A sanitizer sees little of what wide vectors do, least of all masked ones, and compiling them
+ * takes most of its build; kernel_test finds what they touch outside of operands. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define WIDE(table) &table
 /* Words of CPUID leaf 7. */
@@ -312,7 +313,6 @@ static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const v
     return 0;
 }
 
-/* Unknown to this module: oneDNN and OpenMP allocate memory for themselves. */
 static const Device device = {
     .abi = MODULE_INTERFACE,
     .name = "cpu",
@@ -331,7 +331,7 @@ static const Device device = {
     .reduce = cpu_reduce,
     .copy = cpu_copy,
     .arena_is_host = true,
-    .used_bytes = NULL,
+    .used_bytes = NULL, /* not known: oneDNN and OpenMP allocate memory themselves */
     .rehearse = cpu_rehearse,
     .run_concurrently = cpu_run_concurrently,
 };

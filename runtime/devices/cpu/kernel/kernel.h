@@ -109,7 +109,7 @@ int CPU_NAME(step)(const Launch *l, Scalar function);
 /* products/onednn.c; on the calling thread only. false: the library failed. */
 bool onednn_product(const Product *p);
 bool have_onednn(void);
-/* The library gives an element the same bits however its matrix is cut. */
+/* Does the library give an element the same bits, however its matrix is cut? */
 bool onednn_ignores_cuts(void);
 
 /* launch.c of `shared`: the op's name; writes a message, which begins with it, and returns the
@@ -117,7 +117,7 @@ bool onednn_ignores_cuts(void);
 const char *launch_op_name(int op);
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-uint64_t fill_bits(int dtype, double x);
+uint64_t number_bits(int dtype, double x);
 
 /* 0, or the error of a product that failed. */
 static inline int product_result(const Launch *l, bool good) {

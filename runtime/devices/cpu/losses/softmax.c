@@ -8,7 +8,7 @@
 #include "exponentials.h"
 #include "kernel.h"
 
-/* kept: room for the row's exponentials; NULL: they are computed again. */
+/* kept: space for the row's exponentials; NULL: they are computed again. */
 static void softmax_row(const Operand *x, Result out, int64_t from, int64_t width, float *kept) {
     float top = row_top(x, from, width);
     float scale = (float)(1.0 / exp_sum(x, from, width, top, -1, NULL, kept));

@@ -32,17 +32,17 @@ static int f32_product(const Launch *l, Product p, int64_t batch, Operand bias, 
     return product_result(l, good);
 }
 
-static int64_t rows_of(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
+static int64_t matrix_rows(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
 
-/* Operand 0 times operand 1, of which the transposes are taken if they are turned; operand 2, if
- * there is one, is a bias or an accumulator. batched: the last two axes are a matrix, otherwise all
- * rows are. */
+/* Operand 0 times operand 1, each transposed if it is turned; operand 2, if there is one, is a bias
+ * or an accumulator. batched: the last two axes are a matrix; otherwise all rows together are one.
+ */
 static int multiply(const Launch *l, bool turns_a, bool turns_b, bool batched) {
     Operand a = input(l, 0), b = input(l, 1), none = {0}, third = input(l, 2);
     Operand bias = turns_b ? third : none, acc = turns_a ? third : none;
     Result out = output(l, 0);
-    int64_t a_rows = batched ? rows_of(a.type) : a.rows;
-    int64_t b_rows = batched ? rows_of(b.type) : b.rows;
+    int64_t a_rows = batched ? matrix_rows(a.type) : a.rows;
+    int64_t b_rows = batched ? matrix_rows(b.type) : b.rows;
     int64_t batch = a.rows / a_rows;
     int64_t m = turns_a ? a.width : a_rows, k = turns_a ? a_rows : a.width;
     Product p = product_of(m, turns_b ? b_rows : b.width, k, a.at, turns_a, b.at, turns_b, out.at);

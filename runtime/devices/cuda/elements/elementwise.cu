@@ -232,6 +232,6 @@ __global__ void __launch_bounds__(ELEMENT_THREADS)
 KERNEL(fill) {
     Result to = output(l, 0);
     return LAUNCH(l, fill_write, blocks_for(to.n, ELEMENT_THREADS * 4), ELEMENT_THREADS, 0, to.at,
-                  (int)dtype_bytes((DType)to.dtype), fill_bits(to.dtype, l->call->attr->alpha),
+                  (int)dtype_bytes((DType)to.dtype), number_bits(to.dtype, l->call->attr->alpha),
                   to.n);
 }

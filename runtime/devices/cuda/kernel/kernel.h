@@ -117,7 +117,7 @@ CUDA_C int read_setting(const char *name, const char *words, int otherwise, int 
 CUDA_C const char *launch_op_name(int op);
 CUDA_C int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-CUDA_C uint64_t fill_bits(int dtype, double x);
+CUDA_C uint64_t number_bits(int dtype, double x);
 /* 0, or the code of the error that a call of the runtime returned. */
 static inline int launch_result(const Launch *l, cudaError_t e) {
     return e == cudaSuccess ? 0

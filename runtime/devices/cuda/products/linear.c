@@ -3,13 +3,13 @@
  *
  *   y[R,O] = x[R,D] w[O,D]^T + b    dx[R,D] = dy[R,O] w[O,D]    dw[O,D] = dy[R,O]^T x[R,D] + acc
  *
- * cuBLASLt counts columns first, so a row-major [R, O] is its O x R with leading dimension O, and
- * the product is written with both operands exchanged. f32 multiplies f32, bf16 multiplies bf16
- * (sums in f32); the result is of the operands' dtype, or f32 for bf16 operands. Bias is added by
- * the epilogue, the accumulator by beta = 1, so every result is rounded once, also where it is what
- * earlier micro-batches left (the CPU rounds the product before it adds that). Other mixtures of
- * dtypes are multiplied in f32: whatever is bf16 is widened into the workspace, and a bf16 result
- * is formed there. Rows of y and dy may have a pitch (op.h), which is their leading dimension.
+ * cuBLASLt is column-major, so a row-major [R, O] is its O x R with leading dimension O, and the
+ * product is written with its operands exchanged. Both operands have one dtype (f32, bf16 or f16;
+ * sums are f32), and the result has that dtype or f32. The epilogue adds the bias, and beta = 1 the
+ * accumulator, so every result is rounded once, even if the accumulator is what earlier
+ * micro-batches left (the CPU rounds the product before it adds that). Other mixtures of dtypes are
+ * multiplied in f32: 16-bit operands are widened into the workspace, and a 16-bit result is formed
+ * there. Rows of y and dy may have a pitch (op.h), which is their leading dimension.
  */
 #include "products.h"
 
@@ -137,28 +137,30 @@ KERNEL(linear_grad_weight) { return run_product(l, weight_product(l)); }
 
 /* ---- with batch axes: y[..,M,N] = a[..,M,K] b[..,K,N] */
 
-static int64_t rows_of(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
+static int64_t matrix_rows(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
 
-/* a, b: cuBLASLt's, in a batch like b's. */
+/* a and b are cuBLASLt's A and B, which are the op's operands in reverse order; b has the batch
+ * axes. */
 static int run_batch(const Launch *l, ProductShape s, Operand a, Operand b) {
     LinearProduct p = {.s = s, .a = a, .b = b, .out = output(l, 0)};
-    p.s.batch = b.rows / rows_of(b.type);
+    p.s.batch = b.rows / matrix_rows(b.type);
     return run_product(l, p);
 }
 
 KERNEL(matmul) {
     Operand a = input(l, 0), b = input(l, 1);
-    return run_batch(l, product_shape(b.width, rows_of(a.type), a.width, 0, 0), b, a);
+    return run_batch(l, product_shape(b.width, matrix_rows(a.type), a.width, 0, 0), b, a);
 }
 
 KERNEL(matmul_grad_a) {
     Operand dy = input(l, 0), b = input(l, 1);
-    return run_batch(l, product_shape(rows_of(b.type), rows_of(dy.type), dy.width, 1, 0), b, dy);
+    return run_batch(l, product_shape(matrix_rows(b.type), matrix_rows(dy.type), dy.width, 1, 0), b,
+                     dy);
 }
 
 KERNEL(matmul_grad_b) {
     Operand a = input(l, 0), dy = input(l, 1);
-    return run_batch(l, product_shape(dy.width, a.width, rows_of(a.type), 0, 1), dy, a);
+    return run_batch(l, product_shape(dy.width, a.width, matrix_rows(a.type), 0, 1), dy, a);
 }
 
 /* ---- with an epilogue, where the library has one for it and is not slower that way; else part by

@@ -1,7 +1,7 @@
 /* Matrix products through cuBLASLt, with what its epilogues fuse: D = A B + beta C, then the
  * epilogue.
  *
- * cuBLASLt counts columns first. D is m x n with leading dimension ldc; A is m x k (a_turned:
+ * cuBLASLt is column-major. D is m x n with leading dimension ldc; A is m x k (a_turned:
  * stored k x m), B is k x n (b_turned: stored n x k). A row-major [R, O] is an O x R with leading
  * dimension O. A and B have dtype `dtype` (f32, bf16 or f16), C and D have `out_dtype`, which is
  * the same or f32. Sums are f32.
