@@ -20,7 +20,7 @@ typedef OpProducts ProductRule(const Work *w);
 
 /* ---- operations ---- */
 
-/* a * b, or a number above MOST_FLOPS that is small enough to add a few of them. */
+/* a * b, limited to 8 * MOST_FLOPS, so that a few of them can be added without overflow. */
 static int64_t times(int64_t a, int64_t b) {
     const int64_t most = MOST_FLOPS * 8;
     int64_t product;
@@ -118,12 +118,12 @@ static OpProducts products_experts_weights(const Work *w) {
     OpProducts p = experts(rows_of(&w->in[0]), 1, 1, w->n_out);
     return product(p.b, last_dim(&w->in[0]), last_dim(&w->in[1]), p.m);
 }
-/* 0 + 1 + .. + n - 1, where what is above `most` counts as `most`. */
+/* The sum of 0, 1, .., n - 1, each limited to `most`. */
 static int64_t ramp(int64_t n, int64_t most) {
     int64_t rising = MIN(n, most + 1);
     return times(rising, rising - 1) / 2 + times(n - rising, most);
 }
-/* Pairs of t below `t` and s below `s` with s < t + ahead. */
+/* The number of pairs (i, j) with 0 <= i < t, 0 <= j < s and j < i + ahead. */
 static int64_t pairs_before(int64_t t, int64_t s, int64_t ahead) {
     if (ahead < 0) return ramp(MAX(t + ahead, (int64_t)0), s);
     ahead = MIN(ahead, s);
@@ -320,7 +320,6 @@ static int64_t ws_cuda_route(const Work *w) {
     return (type_elements(&w->in[0]) + 255) / 256 * type_elements(&w->out[2]) * 4;
 }
 
-/* For f32 operands. */
 /* A matrix and its Gram matrix as two of bf16 each; the work has two of each in f32. */
 static int64_t ws_cuda_muon(const Work *w) {
     return CUBLASLT_WORKSPACE + (int64_t)align_up((uint64_t)type_bytes(&w->out[1]) / 2, 1024);

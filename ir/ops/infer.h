@@ -13,7 +13,7 @@ typedef struct Infer {
     const Attrs *a;
     uint32_t n_in, n_out;
     const Type *in;
-    Type *out;     /* room for op_results_max; [0] is there if the op's maker states it */
+    Type *out;     /* space for op_results_max; [0] is there if the op's maker states it */
     int64_t ranks; /* in a group of the axes that the op names */
     /* of op fused: its formula */
     uint32_t formula_in, formula_out, n_step;

@@ -1,4 +1,4 @@
-/* The table of ops and its lookups, for every room that prints or reads ops, and the tables of
+/* The table of ops and its lookups, for all code that prints or reads ops, and the tables of
  * words.h. */
 #include <string.h>
 
