@@ -177,7 +177,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
         return EXIT_USER;
     if (d.options.given & BIT(HELP)) {
         print_command_help(d.command);
-        return driver_names_help(&d);
+        return driver_print_config_names(&d);
     }
     if (!count_files(&d)) return EXIT_USER;
     d.diags.quiet = d.options.given & BIT(QUIET);

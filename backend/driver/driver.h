@@ -137,7 +137,7 @@ const char *driver_hf_text(Driver *d, const char *path, const char **family);
 bool driver_hf_weights(Driver *d, const char *folder, const char **other);
 /* driver_dump.c */
 /* The end of --help for a command with a model file: its config names and their meanings. */
-int driver_names_help(Driver *d);
+int driver_print_config_names(Driver *d);
 /* Whether the contents of a file begin as a plan does. */
 bool driver_is_plan(const char *text, size_t n);
 /* Refuses options of a model that are given with a plan; returns the exit code. */

@@ -86,6 +86,8 @@ static void put_option_words(Printer *p, const OptionInfo *o) {
 
 /* ---- fsdp-run: the form of a row says which arguments it takes ---- */
 
+/* The last word of the form, which names the argument: `FILE`, `a|b`; "" if the option takes none.
+ */
 static const char *argument_form(const RunOption *o) {
     const char *blank = strrchr(o->form, ' ');
     return o->value && blank ? blank + 1 : "";

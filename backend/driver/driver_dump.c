@@ -64,7 +64,7 @@ static Frontend *open_model(Driver *d, const char *file) {
     return f;
 }
 
-int driver_names_help(Driver *d) {
+int driver_print_config_names(Driver *d) {
     const char *file = d->options.files.n ? d->options.files.at[0] : NULL;
     if (!file || d->options.hf || !(d->command->options & BIT(SET))) return EXIT_DONE;
     size_t n;

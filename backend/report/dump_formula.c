@@ -64,6 +64,8 @@ static void put_call(Writer *w, const FormulaStep *s) {
     put_move(w, s);
 }
 
+/* An operand on the same level needs brackets on one side: on the left of a power, on the right of
+ * all others. */
 static void put_operator(Writer *w, const FormulaStep *s) {
     int binds = operators[s->function].binds, power = s->function == SCALAR_power;
     put_value(w, s->arg[0], binds + power);

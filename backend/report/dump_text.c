@@ -12,7 +12,7 @@
 #include "text.h"
 
 static const Plan *plan_at; /* the plan being printed: rows hold offsets of its strings */
-static Type *types_at;      /* room for those of an instruction */
+static Type *types_at;      /* space for those of an instruction */
 
 static const char *text(PlanString s) { return plan_string(plan_at, s); }
 
