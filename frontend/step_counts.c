@@ -43,7 +43,7 @@ static bool *made_of(Elaboration *e, const ValueId *v, uint32_t n) {
 
 /* ---- do micro-batches differ? */
 
-/* Has each micro-batch as many integers that are not that number? */
+/* Does each micro-batch have as many integers that are not that number? */
 static bool is_steady(const Elaboration *e, ValueId v, double ignore) {
     const Op *op = value_maker(e->graph, v);
     const RunSettings *s = e->settings;

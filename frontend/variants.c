@@ -73,7 +73,7 @@ static bool has_config_of(const Model *base, const Model *m) {
     return true;
 }
 
-/* Has the variant no config, data, loss or evaluation of its own? */
+/* Does the variant have no config, data, loss or evaluation of its own? */
 static bool has_programs_of(const Model *base, const Model *m) {
     if (!has_config_of(base, m)) return false;
     for (uint32_t i = 0; i < m->settings.n; i++) {

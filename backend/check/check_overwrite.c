@@ -112,8 +112,9 @@ static bool keeps_places(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
     return same_places(x, y, y);
 }
 
-/* Has the op's result the axes of the operand, by their letters, where the op names them? A result
- * [.., O] of an operand [.., D] needs a whole row for each number, however long the two are. */
+/* Does the op's result have the axes of the operand, by their letters, if the op names them? A
+ * result [.., O] of an operand [.., D] needs a whole row for each number, however long the two are.
+ */
 static bool same_axes(uint16_t op, uint32_t k, uint32_t j) {
     const Signature *s = op_signature((OpKind)op);
     if (k >= s->n_in || j >= s->n_out) return true; /* one of many that are alike */

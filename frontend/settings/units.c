@@ -98,7 +98,7 @@ static void add_ops(Model *m, const ExprValue *v, StringList *out) {
     }
 }
 
-/* Has an item before this one the same name? */
+/* Does an item before this one have the same name? */
 static bool is_repeated(Model *m, const ExprValue *list, uint32_t item) {
     const ExprItem *at = list->items;
     for (uint32_t i = 0; i < item; i++) {

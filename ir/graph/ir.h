@@ -134,7 +134,7 @@ typedef struct Field {
     int32_t of;       /* NO_INDEX; or the field of which it has all micro-batches of the step */
 } Field;
 
-/* Has a sample one id for each of its positions? */
+/* Does a sample have one id for each of its positions? */
 static inline bool field_has_positions(const Type *t) { return t->dtype == DT_I32 && t->rank == 2; }
 
 /* A unit: what is gathered together. From wrap on. Order: as wrap.json, inner before

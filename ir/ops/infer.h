@@ -35,7 +35,7 @@ const char *type_text(Arena *a, const Type *t);
 
 /* How many results the op has at most, with these operands. */
 uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *in);
-/* Has it a rule in column TYPES? If not, its signature says all but what RULE does. */
+/* Does it have a rule in column TYPES? If not, its signature says all but what RULE does. */
 bool infer_has_rule(OpKind op);
 /* Fills in the results, and how many there are, of operands that fit the signature; b: bound to
  * them. Returns NULL, or a message for users that says what does not fit. */

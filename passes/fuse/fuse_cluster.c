@@ -294,7 +294,7 @@ static bool draft_steps(const Clusters *m, const Cluster *c, Draft *d) {
     return true;
 }
 
-/* Has every value of a formula with moves the shape that it has as a value of an op? */
+/* Does every value of a formula with moves have the shape that it has as a value of an op? */
 static bool moves_fit(const Clusters *m, const Cluster *c, const Draft *d) {
     const Formula *f = &d->formula;
     Type value[FORMULA_OPERANDS + FORMULA_STEPS];

@@ -24,7 +24,7 @@ typedef struct RowsLeft {
     Span at;
 } RowsLeft;
 
-/* Has a field of the data as many positions? */
+/* Does a field of the data have as many positions? */
 bool rows_are_positions(const Graph *g, int64_t n);
 /* Do ranks along an earlier axis share out the value along another dimension, or in several runs
  * that are not dealt backwards? Rows are shared out further along the same dimension. */

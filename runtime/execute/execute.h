@@ -157,7 +157,7 @@ static inline bool rank_runs(const Rank *r, const PlanProgram *program) {
 /* The first state of that role (and of a group, or -1 for any); NULL if there is none. */
 const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group);
 void *rank_state(const Rank *r, uint32_t role); /* where the first one lies, or NULL */
-/* Has the rank the state? In a pipeline only the ranks of its stage do. */
+/* Does the rank have the state? In a pipeline only the ranks of its stage do. */
 static inline bool rank_has_state(const Rank *r, const PlanState *s) {
     return plan_has_state(r->run->plan, s, plan_role_of(r->run->plan, r->rank));
 }

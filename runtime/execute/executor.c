@@ -74,8 +74,8 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
     return code;
 }
 
-/* Has each call of the program the same pointers? Slots of kept activations and places in outboxes
- * change. */
+/* Does each call of the program have the same pointers? Slots of kept activations and places in
+ * outboxes change. */
 static bool repeats(const Rank *r, uint32_t program) {
     const Plan *p = r->run->plan;
     const Executor *e = r->executor;

@@ -47,8 +47,8 @@ static bool may_lie_over(const Type *x, const Type *y, const Type *space) {
     return true;
 }
 
-/* Has the instruction a shape over which its operands broadcast? A formula that moves parts has
- * none: it may always, since operands of as many elements as a result are read as they lie. */
+/* Does the instruction have a shape over which its operands broadcast? A formula that moves parts
+ * has none: it may always, since operands of as many elements as a result are read as they lie. */
 static bool find_space(const Edit *e, uint32_t i, Type *space) {
     const EditInstr *in = &e->instr[i];
     *space = e->value[in->in[0]].type;

@@ -69,7 +69,7 @@ static bool ends_in_padding(const Placing *s, const Cut *cut, uint32_t which) {
            p->outer == 1 && s->type[which].dim[p->dim] == cut->size;
 }
 
-/* Has the cut, narrowed to what value `which` is cut into, every operand and result placed as it
+/* Does the cut, narrowed to what value `which` is cut into, place every operand and result as it
  * is?
  */
 static bool agrees(const Placing *s, const Cut *cut, uint32_t which) {
@@ -110,7 +110,7 @@ static void set_type(Placing *s, uint32_t which, uint32_t j) {
     *n = padded ? size : *n * cut_parts(c);
 }
 
-/* Has the op on whole types such a cut? */
+/* Does the op on whole types have such a cut? */
 static bool fits_types(Placing *s, uint32_t which) {
     const Check *c = s->c;
     PlanInstr whole = *s->in;
