@@ -126,7 +126,7 @@ def watch(fault, good, tests, proofs):
             return "cc"
         tests.only_kernels("")
         for several in parts:
-            test = tests.first_failure(tests.find(several))
+            test = tests.first_failure(tests.find(several, targets))
             if test:
                 return test
         return None
