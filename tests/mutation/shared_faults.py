@@ -126,7 +126,8 @@ def watch(fault, good, tests, proofs):
             return "cc"
         tests.only_kernels("")
         for several in parts:
-            test = tests.first_failure(tests.find(several, targets))
+            in_order = sorted(tests.find(several, targets), key=lambda path: path.endswith(".t"))
+            test = tests.first_failure(in_order)  # those in C first, which name what is wrong
             if test:
                 return test
         return None
