@@ -445,7 +445,7 @@ TEST(each_check_numbers_terms_in_its_own_way) {
                     check_term(&a, OP_concat, &(Attrs){0}, 0, &loss, n, swapped));
 }
 
-/* Targets are ids of 32 bits, so a number that is no such id says nothing. */
+/* Targets are ids of 32 bits, so a number that is not such an id cannot be ignored. */
 TEST(what_is_ignored_is_an_id) {
     GoodPlan g =
         good_plan("gpt2", 1, SETTINGS("L=1", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8"));

@@ -78,7 +78,7 @@ static bool adds_up(const Edit *e, uint32_t i) {
 static bool same_place(const PlanInstr *a, const PlanInstr *b) {
     return a->path == b->path && a->file == b->file && a->line == b->line && a->col == b->col;
 }
-/* A reader of the parameter says that it is no part of forward, and what it contributes is gone. */
+/* A reader of the parameter claims not to be part of forward, and its contribution is gone. */
 FAULT(hide_reader) {
     const EditInstr *in = &e->instr[at.instr];
     edit_replace_value(e, in->out[0], in->in[in->n_in - 1]);

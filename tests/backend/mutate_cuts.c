@@ -1,5 +1,5 @@
-/* Faults of plans in which ranks share out the work on a sample (axes tp and cp): of the exchanges
- * between them, of what kernels are told about their parts, and of how parameters are cut.
+/* Faults of plans in which ranks share out the work on a sample (axes tp and cp): in the exchanges
+ * between them, in what kernels are told about their parts, and in how parameters are cut.
  */
 #include <string.h>
 

@@ -7,11 +7,11 @@
 #include "signature.h"
 
 enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
-/* What collectives reduce: from IS_GRADIENT to IS_LARGEST. IS_SUMS, IS_SIZES: parts of what
- * Adafactor (the first: or Muon) reads of a group, IS_MEANS: what it keeps; IS_STATS: for aux;
- * IS_PART: what a rank retains of gathered parameters; IS_LARGEST: the largest weights of a group
- * that is gathered in f8e4m3; IS_ADDED: one parameter's part of a gradient, `version`, with what
- * earlier micro-batches left. */
+/* What collectives reduce: from IS_GRADIENT to IS_LARGEST. IS_SUMS, IS_SIZES: parts of the
+ * values that Adafactor (IS_SUMS: or Muon) reads of a group, IS_MEANS: what it keeps; IS_STATS: for
+ * aux; IS_PART: what a rank retains of gathered parameters; IS_LARGEST: the largest weights of a
+ * group that is gathered in f8e4m3; IS_ADDED: one parameter's part of a gradient, `version`, with
+ * what earlier micro-batches left. */
 enum {
     IS_OTHER,
     IS_SHARD,

@@ -52,7 +52,7 @@ FAULT(wait_for_fewer) {
     return true;
 }
 
-/* Not for what it makes of a state, but for what it writes where a state has lent its memory. */
+/* It waits because it writes to memory that a state has lent, not because it changes a state. */
 static bool waits_for_lent(const Edit *e, uint32_t i) {
     uint16_t op = e->instr[i].row.op;
     bool of_state = op == OP_retain || op == OP_evict || op_info[op].alias == ALIAS_MUST;

@@ -73,7 +73,7 @@ static void try_axes(uint32_t i, int64_t axes, int alone) {
     try_edit(e, alone);
 }
 
-/* Who reads result j of what ranks exchange reads this rank's operand instead. */
+/* Readers of result j of an exchange between ranks read this rank's operand instead. */
 static void try_without(uint32_t i, uint32_t j, int alone) {
     Edit *e = edit();
     edit_replace_value(e, p->instrs[i].first_out + j, operand(i, j));
@@ -152,7 +152,7 @@ TEST(a_bias_counts_once) {
     finish();
 }
 
-/* The norm of what ranks share out is that of all parts. */
+/* The norm of gradients that ranks share out covers all parts. */
 TEST(the_norm_is_of_all_parts) {
     start_with("gpt2", "shard.mesh=(dp = 2, tp = 2)");
     for (uint32_t i = 0; i < p->n_instrs; i++) {

@@ -15,7 +15,7 @@
 #include "report.h"
 #include "test.h"
 
-enum { BYTES_APART = 3, CHANGES_APART = 7 }; /* no divisors of what fields are long */
+enum { BYTES_APART = 3, CHANGES_APART = 7 }; /* not divisors of field sizes */
 
 static const char model[] = "module Block {\n"
                             "  ln : LayerNorm(6)\n"

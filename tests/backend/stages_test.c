@@ -153,7 +153,7 @@ TEST(a_message_is_not_waited_for) {
     finish();
 }
 
-/* Another value of its type in the place of what is sent. */
+/* Another value of the same type is sent in its place. */
 TEST(something_else_is_sent) {
     start("tests/pipeline/net", SETTINGS("shard.strategy=none"));
     for (uint64_t i = 0; i < p->n_instrs; i++) {
@@ -297,7 +297,7 @@ TEST(copies_are_updated_in_other_ways) {
     finish();
 }
 
-/* A group is said to be of one stage, or of several. */
+/* A group of several stages is marked as one of a single stage, or the other way round. */
 TEST(groups_are_shared_otherwise) {
     start("tests/pipeline/tied", SETTINGS("train.accumulate=2"));
     Mesh mesh = plan_mesh(p);

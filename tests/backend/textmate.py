@@ -28,7 +28,7 @@ class Grammar:
             yield rule
 
     def leftmost(self, stack, line, at):
-        """(match, rule) of what comes next; rule is None at the end of the innermost region."""
+        """The next (match, rule); rule is None at the end of the innermost region."""
         found = []
         if stack:
             found.append((self.regex(stack[-1]["end"]).search(line, at), None))

@@ -19,8 +19,8 @@ OLDEST, HOPPER = 80, 90
 # Attributes of the sections .nv.info: format and number, then a value; format 4 has a size.
 SIZED, REGISTERS, FRAME, MAX_THREADS, MIN_STACK = 0x04, 0x2f, 0x11, 0x05, 0x12
 ALL_REGISTERS, ALL_SHARED = 65536, 48 * 1024
-# Of sm_90: bytes of an instruction, the lowest twelve bits of what it is; within the first few
-# there is nothing but constants and the numbers of thread and block.
+# Of sm_90: bytes of an instruction, the mask of its opcode, two opcodes; before WAIT there are
+# fewer than FEW instructions, which read only constants and the numbers of thread and block.
 INSTRUCTION, OPCODE, WAIT, LET_GO, FEW = 16, 0xfff, 0x82e, 0x82d, 12
 MEMORY = {0x980, 0x981, 0x985, 0x986, 0x385, 0x386, 0x38a, 0x38b, 0x38e, 0x3a8, 0x3a9, 0x98e, 0x9a8,
           0x9a9, 0xfae}

@@ -96,7 +96,7 @@ cudaError_t emulated::told(cudaError_t e) {
 
 bool emulated::poisoned;
 
-/* A call failed as planted: what follows from that is no fault. */
+/* A call failed as planted: what follows from that is not a fault. */
 static bool has_failed;
 
 bool emulated::fails() {

@@ -344,7 +344,7 @@ TEST_WITH(every_op_refuses_wrong_results, set_up, tear_down) {
     }
 }
 
-/* Kernels look at the last axis of what they move. */
+/* Kernels look at the last axis of the tensors that they move. */
 TEST_WITH(ops_of_axes_refuse_a_scalar, set_up, tear_down) {
     const Fixture *f = *state;
     static const OpKind moves[] = {OP_transpose, OP_transpose_grad, OP_slice, OP_slice_grad,

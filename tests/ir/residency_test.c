@@ -1,4 +1,4 @@
-/* The residency table: places and dtypes of what a step keeps, at each border. */
+/* The residency table: places and dtypes of the data that a step keeps, at each border. */
 #include "residency.h"
 #include "test.h"
 

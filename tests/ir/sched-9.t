@@ -1,5 +1,5 @@
 # RUN: for edges in '' 'wait(#2)' 'wait(#3)'; do sed "s/EDGES/$edges/" graph.txt | %fsdpc opt --pass= - > /dev/null; echo "$edges $?"; done
-# sched-9: a gather waits for the work on stream compute that is issued before it; a view is no work.
+# sched-9: a gather waits for the work on stream compute that is issued before it; a view is not work.
 ==== graph.txt
 graph sched
 mesh dp = 2

@@ -118,7 +118,7 @@ static const FormulaStep steps[] = {
     STEP_OF(SCALAR_sum, 0, 0, 4),
     STEP_OF(SCALAR_div, 2, 0, 4, 5),
     STEP_OF(SCALAR_extreme_grad, 3, 0, 1, 0, 2),
-    /* sums of what is one number a row, and least elements */
+    /* sums of values with one number a row, and least elements */
     STEP_OF(SCALAR_mean_grad, 0, 0, 1),
     STEP_OF(SCALAR_sum_to, 1, 0, 2),
     STEP_OF(SCALAR_expand, 2, 0, 1),

@@ -99,8 +99,8 @@ static void check_factor(const Whole *w, const Cut *cut, int n, Arena *arena) {
     cut_backwards = false;
 }
 
-/* Parts of what one op makes are parts of another dimension, or another op's:
- * vocabulary_test.c. */
+/* Cuts whose parts of a result are parts of another dimension, or which another op merges:
+ * vocabulary_test.c tests them. */
 static bool is_of_vocabulary(OpKind op, char letter) {
     const CutColumn *column = cut_column(op);
     for (uint32_t k = 0; k < column->n; k++)

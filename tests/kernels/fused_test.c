@@ -9,7 +9,7 @@
 #include "signature.h"
 #include "test.h"
 
-/* What an op and its parts compute with: r rows and letters of d elements, but for the first. */
+/* What an op and its parts compute with: r rows, letters of d elements (the first: d + 3). */
 typedef struct Bench {
     OpKind op;
     int dtype, reduce; /* of activations; of gradients of parameters */

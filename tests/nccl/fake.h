@@ -92,7 +92,7 @@ struct Link {
     size_t sent = 0;
     std::deque<std::shared_ptr<Request>> open_requests;
 };
-/* The address of this process for others: NCCL_SOCKET_IFNAME, or the first that is no loopback. */
+/* This process's address for others: NCCL_SOCKET_IFNAME's, or the first that is not loopback. */
 std::string fake_own_address();
 
 /* ---- life.cu */

@@ -372,7 +372,7 @@ def numbers_of(loss, sums):
 
 
 def compare(op, seed, want, got, precision):
-    """Whether they are near; the largest distance in parts of what is allowed."""
+    """The largest distance relative to the allowed one; above 1 they are not near."""
     near_loss, near = (CANCELS.get(op, 1) * x for x in NEAR[precision])
     ratios = [abs(got[0] - want[0]) / (near_loss * max(abs(want[0]), LEAST.get(op, 1e-3)))]
     for i in range(1, len(want), 2):  # gradients that are zero are compared with the others

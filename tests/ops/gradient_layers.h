@@ -325,7 +325,7 @@ static void balanced(Model *m, int terms) {
 GRADIENT(balance, balance) { balanced(m, 1); }
 GRADIENT(balance_loss, balance_twice) { balanced(m, 2); }
 
-/* The loss with means over the batch: of squares, and of what such a mean sees twice. */
+/* The loss with means over the batch: of squares, and also of the values that were squared. */
 static void averaged(Model *m, int terms) {
     enum { R = 6, V = 5 };
     ValueId logits = input(m, DIMS(R, V)), targets = ids(m, V, IGNORED, 1, (int64_t[]){R});

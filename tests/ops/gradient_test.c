@@ -45,7 +45,7 @@ static void build(Model *m, Arena *a, DiagSet *ds, const Case *c, int trainable)
     c->build(m);
 }
 
-/* The largest error as a part of the largest element of what is right. */
+/* The largest error relative to the largest expected element. */
 static double error_of(const double *right, const double *found, int64_t n) {
     double error = 0, top = 0;
     for (int64_t i = 0; i < n; i++) {
