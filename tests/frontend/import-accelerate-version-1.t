@@ -1,5 +1,5 @@
 # RUN: cp %root/models/gpt2.fsd .; %fsdpc dump --stage=config --accelerate config.yaml gpt2.fsd 2>&1 | grep 'config.yaml'
-# A file of Accelerate for FSDP 1 on two machines: settings with their lines, and what means nothing.
+# A file of Accelerate for FSDP 1 on two machines: settings with their lines, and keys that have no effect.
 ==== config.yaml
 compute_environment: LOCAL_MACHINE
 distributed_type: FSDP

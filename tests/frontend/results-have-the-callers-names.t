@@ -1,6 +1,6 @@
 # RUN: %fsdpc dump --stage=model %s >g && sed -n '/program train/,/program eval/p' g | grep -c transpose
 # RUN: for z in 'double(y) as [B, h, h, T]' 'merge(y) + 0 * iota(5)'; do sed "s/z = .*/z = $z/" m.fsd >n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep '^error\|help:'; done; true
-# Axes of what a method returns are called as those of the arguments are where it was called, not as inside of it.
+# Axes of a method's result have the names that the arguments' axes have in the caller, not those inside the method.
 ==== m.fsd
 config { D = 8; V = 8; KV = 2; h = 4 }
 module Net {

@@ -1,5 +1,5 @@
 # RUN: for s in batch=8 steps=7 epochs=3; do %fsdpc dump --stage=config %s -s train.epochs=2 -s train.$s | grep -E '^  (steps|epochs) '; done
-# The final value of the one that does not count is none.
+# The one that does not count ends up as none.
 ==== m.fsd
 train { steps = 10; batch = 4 }
 ==== out

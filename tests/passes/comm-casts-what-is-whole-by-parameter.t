@@ -1,6 +1,6 @@
 # RUN: for c in auto gather; do echo $c; %fsdpc dump --stage=comm -n 1 -s train.precision=bf16 -s shard.cast=$c %root/tests/passes/model-t.fsd 2>&- | sed -n '/^program train/,/^end/p' | grep -E ' (view|cast|embedding|linear|linear_grad_input)\(' | sed 's/ !.*//; s/^ *#[0-9]* //'; done
-# What every rank holds whole is cast by parameter, before its first reader. Backward reads what forward cast, but for the unit that it reads
-# last, u0, whose weight is cast again; with cast = gather all are.
+# A group that every rank holds whole is cast by parameter, before its first reader. Backward reads the casts of forward, except in the unit
+# that it reads last, u0, whose weight is cast again; with cast = gather all are.
 ==== out
 auto
 %8: f32[4, 4] = view(%3) {offset = 0}

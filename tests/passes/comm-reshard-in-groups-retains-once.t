@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=comm -n 4 -s shard.reshard=2 -s train.accumulate=2 -s shard.hold=true %root/tests/passes/model-t.fsd | grep -E '^program|retain|unshard' | sed 's/ !.*//'
-# reshard = K: a part is copied before the reshard of forward, also of what an earlier program gathered, and eval retains none.
+# reshard = K: a part is copied before the reshard of forward, also if an earlier program gathered the unit, and eval retains nothing.
 ==== out
 program first
   #4 %4: f32[36] = unshard(%3) {unit = 3, axes = (dp, reshard_group), comm = gather, tag = parameter}

@@ -1,5 +1,5 @@
 # RUN: while IFS='|' read -r name op written; do echo $name $(for f in "$op" "$written"; do awk -v f="$f" '{sub("FORMULA", f); print}' net.txt > m.fsd; %fsdpc compile -q m.fsd -o p && %fsdpc dump --format=json p | sed -n 's/.*"activations": \([0-9]*\),/\1/p'; done); done < formulas
-# Where a formula is written out, backward computes again what is cheap: it keeps no more than the op does, but for a few numbers a row.
+# If a formula is written out, backward recomputes what is cheap: it keeps no more than the op does, except for a few numbers a row.
 ==== formulas
 swiglu|silu(x) * y|x * sigmoid(x) * y
 geglu|gelu(x, approx = tanh) * y|0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))) * y

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=fuse_gelu,grad,fuse_backward %s | sed -n '/!backward/p'
-# Where gelu has two readers its slope is taken of their sum; a sum of another op is no bias of a product.
+# If gelu has two readers, gelu_grad takes the sum of their gradients; the sum of another op is not fused as the bias of a product.
 ==== in.graph
 graph model
 mesh dp = 1

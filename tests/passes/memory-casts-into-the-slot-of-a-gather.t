@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=memory %s | grep -a "cast\|unshard"
-# A cast that only a gather reads writes into this rank's slot of what is gathered; one that something else reads does not.
+# A cast that only a gather reads writes into this rank's slot of the gathered buffer; one that something else reads does not.
 ==== graph.txt
 graph sched
 mesh rep = 2, dp = 3

@@ -1,5 +1,5 @@
 # RUN: %python %root/tests/passes/peak.py %fsdpc
-# Also with 1000 layers whose units hold layers from both ends, or each 250th, memory is within 0.5 % of what is live.
+# Also with 1000 layers whose units hold layers from both ends, or every 250th, the peak is within 0.5 % of the bytes that are live.
 # TIME: 60
 # NEEDS: sanitizer:none
 ==== out

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=pad %s | grep 'linear\|cross\|reshape\|relu'
-# A view that keeps the last axis has the pitch of what it shows.
+# A view that keeps the last axis has the pitch of the value that it shows.
 ==== in.graph
 graph train
 mesh dp = 1

@@ -1,5 +1,5 @@
 # RUN: for mesh in cp=2 zigzag=2; do %fsdpc compile -q --mesh dp=1,$mesh net.fsd -o p && %fsdpc check p; done
-# Along cp and zigzag the terms of a gradient of what is made of parameters, here of five rows, are summed whole without a warning: they are no rows of a sample.
+# Along cp and zigzag the terms of the gradient of a value made from parameters, here of five rows, are summed whole without a warning: its rows are not those of a sample.
 ==== net.fsd
 module Net {
   e : Embedding(7, 4)
