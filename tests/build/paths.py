@@ -26,7 +26,7 @@ def read(name):
 
 
 def prose(name, text):
-    """(offset, text) of each part of a file that is no code."""
+    """(offset, text) of each part of a file that is not code."""
     if C.search(name):
         text = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda m: " " * len(m[0]), text)
         parts = re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.S)

@@ -2,9 +2,9 @@
 a run with checkpoints makes on files.
 
 A run, and one that resumes from it, are recorded. For each prefix of their calls, every synced call
-took effect; of what was written to a file after its last sync, and of names created, changed or
-removed in a folder after the folder's last sync: none, all, or TIMES times a random selection, in
-any order, with writes torn at any sector, as POSIX allows.
+took effect; of the writes to a file after its last sync, and of the names created, changed or
+removed in a folder after the folder's last sync, none did, or all, or TIMES times a random
+selection, in any order, with writes torn at any sector, as POSIX allows.
 
 Then each checkpoint under its final name must be complete and have the bits of that step; none from
 which the run resumed may be missing; and a run that resumes, or starts anew if there was none yet,

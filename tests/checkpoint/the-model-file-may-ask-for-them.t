@@ -1,6 +1,6 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -n 2 -o p; %fsdpc dump --raw p | grep -a '^checkpoints'; %fsdp-run -q --threads 1 p; ls k
 # RUN: %fsdp-run -q --threads 1 --checkpoint other --keep 1 --checkpoint-every 4 p; ls other; %fsdpc compile toy.fsd -n 2 -o q -s checkpoint.path=none 2>&1 | grep effect; mkdir no; cd no; ln -s ../t.txt; %fsdp-run -q --keep 1 ../q; %fsdp-run -q ../q; ls
-# Section checkpoint says what the options do; the command line wins; without a folder there are none.
+# Section checkpoint says what the options do; the command line wins; without a folder there are no checkpoints.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd
 module Toy {

@@ -23,7 +23,7 @@ SWITCHES = (
 
 
 def largest(differences):
-    """Of numbers; one that is none counts as endless (max would pass over it)."""
+    """The largest of some numbers; a NaN counts as infinite (max would pass over it)."""
     return max((math.inf if math.isnan(x) else x for x in differences), default=0)
 
 

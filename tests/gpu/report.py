@@ -97,7 +97,7 @@ class Clock:
         return done.stdout + done.stderr
 
     def run(self, command, limit, **more):
-        """run_group for at most `limit` seconds of what is left."""
+        """run_group for at most `limit` seconds of the time that is left."""
         seconds = min(limit * self.patience, self.left())
         if seconds <= 1:
             raise OutOfTime("no time was left")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fused ops give the bits of what they stand for: plans made without a fusing pass, and without any
-of them, have the losses, the norms and the trained weights of the plan that fsdpc makes.
+"""Fused ops give the bits of the ops they replace: plans made without a fusing pass, and without
+any of them, have the losses, the norms and the trained weights of the plan that fsdpc makes.
 
     fused.py FSDPC FSDP_RUN WITHOUT MODELS [all]
 

@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).parent / "cases"
 HIDDEN, PIXELS, CLASSES, BLOCK, SEEDS = 96, 64, 10, 4096, 300
 STEPS, BATCH, EVAL, LR, MOMENTUM = 4, 64, 256, 0.1, 0.9
 FLOAT = numpy.float32
-margin = 1.0  # of what has been rounded: the least distance from a middle
+margin = 1.0  # the least distance of a rounded number from the middle of two integers
 
 
 def quantized(w):

@@ -7,18 +7,18 @@ that results take their memory. See Expression.
 
     random_expressions.py FSDPC FSDP_RUN WITHOUT FIRST_SEED COUNT [OPTION..]      COUNT models
 
-Each model is proved by the checker and trained for a step, on one rank or two, three of four times
-under FSDP_CHECK=memory, on a random instruction set and number of threads. In f32 the loss, and of
-each expression gradients and trained weights, are those that arrays.py computes from the same text
-in double precision. The distance is measured in times of what the largest value of a parameter of
-that expression is moved when each number of fields and parameters, and of what gradients are added
-up from, moves by 2^-22 of itself. Of 6,000 expressions the worst was off by 21.6 such units, a mean
-whose terms cancel; of 46 with results that overwrote operands the least by 119. TOLERANCE is 32.
-One model of four computes in bf16: it has, bit for bit, the loss, gradients and weights of the
+Each model is proved by the checker and trained for a step, on one rank or two, three times in four
+under FSDP_CHECK=memory, on a random instruction set and number of threads. In f32 the loss and each
+expression's gradients and trained weights are those that arrays.py computes from the same text
+in double precision. The unit of distance is how far the values of a parameter move at most when
+each number of fields and parameters, and each that gradients are added up from, moves by 2^-22 of
+itself. Of 6,000 expressions the worst was off by 21.6 such units, a mean whose terms cancel; of 46
+with results that overwrote operands the least by 119. TOLERANCE is 32.
+One model in four computes in bf16: it has, bit for bit, the loss, gradients and weights of the
 model without fused ops, which WITHOUT makes (without.c).
 
-OPTIONs are fsdp-run's, as --device=cuda is. With them memory is not checked, and models in bf16 are
-without only pass fuse_elementwise: on a GPU the gradients of a norm that is one op are added in
+OPTIONs are fsdp-run's, such as --device=cuda. With them memory is not checked, and models in bf16
+omit only pass fuse_elementwise: on a GPU the gradients of a norm that is one op are added in
 another order.
 """
 
@@ -60,7 +60,7 @@ BINARY = ["{0} + {1}", "{0} - {1}", "{1} - {0}", "{0} * {1}", "{0} * {1}", "{0} 
 
 
 class Value:
-    """A statement's result. `shape` is that of a sample, or of all where there are none."""
+    """A statement's result. `shape` is that of a sample, or of the whole if it has none."""
 
     def __init__(self, name, shape, batch):
         self.name, self.shape, self.batch, self.read = name, shape, batch, 0
@@ -341,7 +341,7 @@ class Expression:
         return self.let(f"0.2 * matmul({v.name}, {w.name})", v.batch)
 
     def end(self):
-        """A result [B, width]: the last value, with something of what nothing has read."""
+        """A result [B, width]: the last value, plus a little of the last values not yet read."""
         if not self.values[-1].batch or not self.values[-1].shape:
             v, field = self.values[-1], self.values[0]
             axes = self.values[0].axes(range(len(field.shape)))
@@ -478,7 +478,7 @@ def bytes_of(name):
 
 
 def distance(model, number, loaded, wanted, moved):
-    """Of the values of an expression, in times of what their largest are moved."""
+    """The largest distance in an expression, in units of how far its values move at most."""
     own = [n for n in wanted if n.startswith(f"e{number}.")]
     least = NEAR * max(np.abs(wanted[n]).max() for n in own)
     worst = 0.0

@@ -350,7 +350,7 @@ def nest(r, c, classes):
 
 
 class Model:
-    """The classes of a random model, and its text but for the sections."""
+    """The classes of a random model, and its text except the sections."""
 
     def __init__(self, seed):
         r = self.r = random.Random(seed)

@@ -238,8 +238,8 @@ def updated(weights, slopes):
 
 
 def farthest(got, wanted, moved):
-    """The largest distance, in times of what the values of its name move, and of 2^-22 of the
-    largest value of all."""
+    """The largest distance, in units of how far the values of that name move at most, plus 2^-22
+    of the largest value of all."""
     if set(got) != set(wanted):
         return math.inf
     least, worst = NEAR * max(abs(x) for v in wanted.values() for x in v), 0.0

@@ -113,7 +113,7 @@ TEST(every_axis_of_an_array_is_the_plans) {
     }
 }
 
-/* A sample of that many ids, the others 1 but for that at `at`: is it refused, with its byte? */
+/* A sample of n ids that are all 1, except the one at `at`: is it refused, with its byte? */
 static void check_id(const char *type, int dtype, FieldRange range, int64_t n, int64_t at,
                      int64_t id, bool good) {
     Source s;

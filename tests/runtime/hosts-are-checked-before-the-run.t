@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; cp %root/tests/checkpoint/toy.fsd .; %fsdpc compile -q toy.fsd -n 4 -s train.batch=8 -o p; for h in node1:x localhost:3 far.example.invalid:4; do %fsdp-run --hosts $h p; echo $?; done; %fsdp-run --hosts localhost:4 --transport local p; echo $?; RANK=0 WORLD_SIZE=4 %fsdp-run --hosts localhost:4 p; echo $?
-# Hosts that are none, that have no room for the ranks, or of which the first is another machine, are mistakes.
+# A malformed host, hosts with too few slots for the ranks, and a first host that is another machine are mistakes.
 ==== out
 1
 1

@@ -1,7 +1,7 @@
 # RUN: cp %root/tests/runtime/toy.fsd toy.fsd; seq 3000 > t.txt; bash each.sh %fsdpc %fsdp-run %t && %fsdpc compile -q -s train.steps=12 toy.fsd -o two.bin -n 2
 # RUN: FSDP_TEST_HOSTS=2 %fsdp-run --transport mpi --threads 1 two.bin 2>&1 | grep overlap | sed 's/on from/off from/; s/took .*/took .../'
-# What goes through MPI's messages, as between hosts, gives the bytes of what is read in place, beside the computation too,
-# which a run tries by itself.
+# Data sent in MPI's messages, as between hosts, gives the same bytes as data read in place, also if it is sent during
+# the computation, which a run tries by itself.
 # TIME: 120
 # NEEDS: tool:mpirun build:transport_mpi.so
 # WAITS: for ranks in other processes

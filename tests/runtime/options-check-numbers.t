@@ -1,5 +1,5 @@
 # RUN: ! %fsdp-run -n 0 plan.bin && ! %fsdp-run --threads=two plan.bin && ! %fsdp-run --threads 1000 plan.bin && ! %fsdp-run --steps -3 plan.bin && ! %fsdp-run --dump-grads x=f plan.bin && ! %fsdp-run --data train plan.bin && ! %fsdp-run --quiet=1 plan.bin && ! %fsdp-run a b
-# Numbers and pairs that are none are refused, each with what is needed.
+# Invalid numbers and pairs are refused, each with what is needed.
 ==== err
 error: -n 0: must be a whole number of at least 1
 help: fsdp-run --help lists the options

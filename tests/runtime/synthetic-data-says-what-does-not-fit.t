@@ -1,7 +1,7 @@
 # RUN: %fsdpc compile -q m.fsd -o p -s 'data.train=synthetic_tokens(vocab = 9)' && %fsdp-run --threads 1 p 2>&1 | grep error; %fsdpc compile -q m.fsd -o p && for a in train=x val.x=y; do %fsdp-run --threads 1 --data $a p 2>&1 | grep error; done; true
 # RUN: for s in 'x = 4' 'x = [], y = 0' 'x = [4.5], y = 4' 'samples = 0, x = 3' 'seed = 1' '3'; do %fsdpc dump --stage=model m.fsd -s "data.train=synthetic($s)" 2>&1 | grep -A1 '^error'; done; true
 # RUN: %fsdpc dump --raw p | grep '^source'
-# Ids that the model does not take, shapes that are none, and files for what has none are errors.
+# Ids that the model does not take, invalid shapes, and files for data that has none are errors.
 # NEEDS: build:device_cpu.so
 ==== m.fsd
 module Net {

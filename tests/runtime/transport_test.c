@@ -212,8 +212,8 @@ TEST(all_reduce_sums_every_buffer) {
         assert_false(with_ranks(&plan, ranks, reduce_in_place, peer));
 }
 
-/* Gathers the members of a rank's group, and holds them against the list; scatters the sums of what
- * was gathered. The second buffer has the parts backwards. */
+/* Gathers the members of a rank's group, and compares them with the list; scatters the sums of the
+ * gathered values. The second buffer has the parts backwards. */
 static void along(Peer *p, AxisSet axes, int n, const int *members) {
     for (int round = 0; round < 2 * ROUNDS; round += 2) {
         float mine = (float)p->rank, all[2][MAX_RANKS] = {{-1, -1}}, sum[2];

@@ -1,7 +1,7 @@
-/* A device module that plants a difference: on rank UNEQUAL_RANK the last bit of the first element
- * of what op UNEQUAL_OP (linear or adam) makes is another one, in its launch number UNEQUAL_LAUNCH.
- * Everything else is the real cpu device, which is next to this one as device_real.so.
- * FSDP_CHECK=replicas must notice it. */
+/* A device module that plants a difference: on rank UNEQUAL_RANK, launch number UNEQUAL_LAUNCH of
+ * op UNEQUAL_OP (linear or adam) flips the last bit of the first element of its result. Everything
+ * else is the real cpu device, which is next to this one as device_real.so. FSDP_CHECK=replicas
+ * must notice it. */
 #include <stdlib.h>
 #include <string.h>
 

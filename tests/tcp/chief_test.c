@@ -175,8 +175,8 @@ static int ticks_until_over(World *w, int most) {
     return n;
 }
 
-/* Ranks 0 and 1 come to what is one call but for one thing; of other groups one might still come.
- */
+/* Ranks 0 and 1 make calls that differ in one thing; if their groups differ, the partner of each
+ * might still come. */
 static void check_pair(HostCall a, HostCall b, bool good) {
     World *w = chief();
     static char payload[64];
@@ -221,7 +221,7 @@ TEST(members_of_a_call_agree_on_all_of_it) {
     check_pair(a, c, false);
 }
 
-/* All ranks share n bytes of rank 0, but for rank 5. */
+/* All ranks make the same call, except that rank 5 has its own value and size. */
 static void check_share(CallKind kind, uint64_t value, uint32_t bytes, bool good) {
     World *w = chief();
     static char payload[4096];
