@@ -99,7 +99,8 @@ static uint32_t copied_by(const Check *c, uint32_t value, uint16_t op) {
     return c->p->instrs[def].op == op ? check_in(c, def, 0) : value;
 }
 
-/* The shard that a rank takes back out of what its unshard made, or the value itself. */
+/* The shard that was gathered, if a retain takes the value back out of the result of that unshard;
+ * otherwise the value itself. */
 static uint32_t taken_back(const Check *c, uint32_t value) {
     const PlanInstr *in = &c->p->instrs[c->p->values[value].def];
     if (in->op != OP_retain) return value;

@@ -112,8 +112,8 @@ static void want_for_sum(Dtypes *d, uint32_t v, int dtype) {
     if (++d->of[v].sums == d->of[v].readers) require_dtype(d, v, d->of[v].summed);
 }
 
-/* A copy counts as a sum of one term; a rank's part and a sum over ranks have the dtype of what
- * they are made of. */
+/* A copy counts as a sum of one term; a rank's part and a sum over ranks have the dtype of their
+ * operands. */
 static void want_by_part(Dtypes *d, uint64_t i, const Part *part) {
     bool moves =
         part->op == OP_reshape || part->op == OP_transpose_grad || part->op == OP_slice_grad;

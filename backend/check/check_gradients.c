@@ -160,7 +160,7 @@ static uint64_t terms_of_host(const Check *c, const char *name) {
     return sum;
 }
 
-/* State eval.NAME, with terms of the host, holds what state NAME does, but for dropout. */
+/* State eval.NAME, with terms of the host, holds the same as state NAME, except for dropout. */
 void check_evaluation(Check *c) {
     const Plan *p = c->p;
     for (uint32_t k = 0; k < p->n_states; k++) {

@@ -16,7 +16,7 @@
  *       axes of the slots whose result is these slots
  *   2h  a fetch copies what is not in host memory, an evict leaves its result elsewhere, or any
  *       other instruction reads or writes host memory; states of the host's own are on the device
- *   2i  a result lies in slots of kept activations, and is none that its program's stage keeps
+ *   2i  a result lies in slots of kept activations, but is not one that its program's stage keeps
  *
  * A value in a slot counts as the memory of all slots, so one proof holds for every rank; its
  * gather leaves this rank's slot as it is. Padding of a pack is written by the pack, so its whole

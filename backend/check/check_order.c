@@ -13,7 +13,7 @@
  *   3d  a view shows exactly one parameter of a group, which lies in one piece in the group's flat
  *       value (views of gradients: proof 4); copy_out makes one that lies there in chunks,
  *       dequantize one that is quantized
- *   3e  what is freed (flat gradients, copies of what is in host memory) has no reader afterwards
+ *   3e  a freed value (a flat gradient, a copy from host memory) has no reader afterwards
  *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the
  *       step; one that keeps a part of them, with reshard = K, has what was retained in the step
  *   3g  flat parameters are read only by view, copy_out, dequantize, reshard, retain and set_state;
@@ -59,9 +59,9 @@ static int64_t entry_group(const Check *c, uint32_t v, uint32_t role) {
     return c->p->states[def->attr.index].group;
 }
 
-/* The group whose shard value v is: the entry version of its parameter state, a cast of that, that
- * quantized (by what is proof 4's to say), or the entry version of the copy that is kept of it
- * (4q), or a fetch of these states. -1 when it is no such thing. */
+/* The group of which value v is a shard, or -1. A shard is the entry version of the group's
+ * parameter state, that version cast or quantized (by what: see proof 4), the entry version of the
+ * copy kept of it (4q), or a fetch of one of these states. */
 static int64_t shard_group(const Check *c, uint32_t v) {
     int64_t copied = entry_group(c, check_at_home(c, v), STATE_COPY);
     if (copied >= 0) return copied;

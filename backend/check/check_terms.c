@@ -13,12 +13,12 @@
  * that exists only between two parts also has a number; Check.inner gives its value. The steps of a
  * formula are parts. Sums are sums of numbers, so order and grouping do not matter; zeros are 0,
  * copies are not ops. Neither is all_reduce: check_gradients.c proves what is summed over ranks.
- * The same holds for what earlier micro-batches left: a sum with it has the number of what this one
- * adds.
+ * The same holds for sums that earlier micro-batches left: adding to one has the number of the
+ * value that this micro-batch adds.
  *
- * `without_dropout` is the same as in an evaluation: dropout is a copy, what a term is divided by
- * is of one micro-batch where training has that of the step, and a loss is the sum of what it
- * begins with and of its means, which an evaluation may leave to the host.
+ * `without_dropout` is the number that the value has in an evaluation: dropout is a copy, a term's
+ * divisor is that of one micro-batch where training takes the step's, and a loss is the sum that it
+ * begins with plus its means, which an evaluation may leave to the host.
  *
  * `of_model` is what the model says of the value (check_model.c): only ops that move a value do not
  * count, and ops that exist for speed are replaced by those of the model that they stand for.

@@ -195,7 +195,7 @@ static void check_kept_state(GradientCheck *s, uint64_t i, uint32_t k) {
                    plan_string(p, st->name));
 }
 
-/* Operand k of an update, or of what prepares one, by the name that it has in the signature. */
+/* Operand k of an update, or of an op that prepares one, by its name in the signature. */
 static void check_operand(GradientCheck *s, uint64_t i, uint32_t k) {
     const PlanInstr *in = &s->c->p->instrs[i];
     const char *name = op_signature((OpKind)in->op)->in[k].name;

@@ -5,10 +5,10 @@
  * overwrites them, so that the first update waits for as little as possible (states that are never
  * overwritten come last). With snapshot = copy each has a place in the copy; if the copy is
  * limited, those that are overwritten last do, as many as fit. The ranks of a pipeline have a copy
- * of the states of their own stages; of what several stages have the first one writes it. For each
- * op: how many saves must be complete before it begins, that is, all up to the last one whose
- * memory the op overwrites. If an earlier op on its stream, or one that it has an edge from, waits
- * for at least as many, the op itself need not wait.
+ * of the states of their own stages; a state that several stages have is written by the first of
+ * them. For each op: how many saves must be complete before it begins, that is, all up to the last
+ * one whose memory the op overwrites. If an earlier op on its stream, or one that it has an edge
+ * from, waits for at least as many, the op itself need not wait.
  */
 #include <stdlib.h>
 #include <string.h>

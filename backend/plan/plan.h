@@ -264,7 +264,7 @@ typedef struct PlanSource {
     int64_t raw, noise, spans;     /* tokens of a sample before; masked or removed; spans */
     int64_t mask, end;             /* ids: the mask, or the first mark of a span; the end */
     int64_t words;                 /* random tokens are below this; 0: below the vocabulary */
-    uint64_t draw;                 /* seed of what is masked or removed */
+    uint64_t draw;                 /* seed that chooses the masked or removed tokens */
     double from, to;               /* text */
     int64_t samples, vocab;        /* synthetic, synthetic tokens */
     uint64_t seed;                 /* of both */

@@ -248,8 +248,8 @@ static Type *room_for_types(size_t n, Type few[FEW]) {
     return types;
 }
 
-/* Is that the type that the operands make? Where a signature gives none, any float dtype is right,
- * but for formulas, which say it, and collectives, which send bytes. */
+/* Is y the type that the operands make? If a signature gives no dtype, any float dtype is right,
+ * except for formulas, which state it, and collectives, which send bytes. */
 static bool is_made(OpKind op, const Type *y, const Type *made) {
     bool exact = op == OP_fused || op_info[op].effect == EFFECT_COMM;
     return type_same_dims(y, made) &&

@@ -153,7 +153,7 @@ int32_t view_reduced_group(const Plan *p, const PlanInstr *in, uint32_t k);
 typedef struct ViewRow {
     uint64_t instr;
     const char *text;    /* what the row's own stream shows */
-    const char *made;    /* size of what it writes */
+    const char *made;    /* size of its results */
     const char *formula; /* of a `fused` instruction, or NULL */
     uint32_t segment;
     uint32_t awaited[STREAM_KINDS]; /* 1 + the instruction of that stream that it waits for */

@@ -8,7 +8,7 @@
  * lives_in_host adds up host memory. The category of a state is its role. The category of a value
  * depends on what wrote it: a weight's gradient (a result `grad` of the signature), what a
  * collective carries, a batch field; a cast that feeds a gather is communication, or, if the gather
- * works in place, part of what is gathered; everything else is an activation.
+ * works in place, part of the gathered value; everything else is an activation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const uint8_t role_category[STATE_ROLES] = {
 
 static Category lives_state(StateRole role) { return (Category)role_category[role]; }
 
-/* A collective's result has the category of what the collective carries. */
+/* A collective's result has the category of the values that the collective carries. */
 static const uint8_t tag_category[TAG_KINDS] = {
     [TAG_PARAMETER] = HOLDS_GATHERED, [TAG_GRADIENT] = HOLDS_GRADIENTS,
     [TAG_MOMENTUM] = HOLDS_OPTIMIZER, [TAG_ACTIVATION] = HOLDS_ACTIVATIONS,

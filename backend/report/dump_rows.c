@@ -4,12 +4,12 @@
  *
  *     #36    attention_packed attn <- attn.c_attn      400.0 MiB  |      |     18     3.1 GiB
  *
- * that is: its number; what the compute stream does and the size of what it writes; the other
- * streams; the line in the model file; the bytes live while it runs. The column of another stream
- * shows `|` while an instruction issued there is still running, and an arrow for a wait: `<- h.1`
- * in the column `gather` means that this line waits until the gather of h.1 is complete; `after
- * reshard h.2 ->` in the column `compute` means that the other stream's instruction on this line
- * waits for that reshard.
+ * that is: its number; what the compute stream does and the size of its results; the other streams;
+ * the line in the model file; the bytes live while it runs. The column of another stream shows `|`
+ * while an instruction issued there is still running, and an arrow for a wait: `<- h.1` in the
+ * column `gather` means that this line waits until the gather of h.1 is complete; `after reshard
+ * h.2 ->` in the column `compute` means that the other stream's instruction on this line waits for
+ * that reshard.
  *
  * Instructions that do nothing at run time (views, the entry and exit of states) are folded into
  * their readers, along with their waits. Rows are cut into segments: the instructions of one layer

@@ -1,5 +1,4 @@
-/* Proof 10: where ranks share out the work on a sample, each computes its part of what the model
- * says.
+/* Proof 10: if ranks share out the work on a sample, each computes its part of the model's values.
  *
  * In: a plan whose mesh has an axis along which ranks share out values (tp, twin, cp or zigzag).
  * Out, by value: how it is placed along the axis, and its whole type. Of several axes the innermost
@@ -54,7 +53,7 @@ _Noreturn static void fail_collective(Check *c, uint64_t i, const char *what) {
     check_fail(c, "10c", i, "its operand is not %s along %s", what, cut_name(c));
 }
 
-/* Operand and result k of what moves parts along the axis. */
+/* Operand and result k of an op that moves parts along the axis. */
 static void move_value(Check *c, uint64_t i, uint32_t k) {
     const PlanInstr *in = &c->p->instrs[i];
     Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};

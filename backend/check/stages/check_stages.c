@@ -3,11 +3,11 @@
  * A plan with several roles cuts the model along its layers. Programs of a kind (first, micro,
  * eval) are pieces of one program over the whole model, a chain: forward of stage 0, 1, .., the
  * last stage, then backward the other way. An update is one piece for each role. The proofs about
- * what values are (4, 8, 10) look at the pieces of a kind as one program: check_link puts, in place
- * of what a piece receives, what the piece before it sends, and in place of a kept activation what
- * the forward of its stage keeps. Gathered parameters and largest weights that the first
- * micro-batch leaves in a state are linked in the same way. It remains to show, about pieces and
- * calls:
+ * what values are (4, 8, 10) look at the pieces of a kind as one program: check_link replaces each
+ * value that a piece receives by the one that the piece before it sends, and each kept activation
+ * by the one that the forward of its stage keeps. Gathered parameters and largest weights that the
+ * first micro-batch leaves in a state are linked in the same way. It remains to show, about pieces
+ * and calls:
  *
  *   5e  pieces are a chain; a message has one sender and one receiver, next to each other in it,
  *       and is the same on both sides; a kept activation is set by forward of its stage alone

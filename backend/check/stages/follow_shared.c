@@ -1,8 +1,9 @@
 /* Proof 4, of parameters that several stages read. Each of these stages has a group of them, and
- * the gradient of a parameter is the sum of what all of them contribute (check_backward.c). Groups
- * are alike if their first parameter is the same; the reader of plans has checked that all else is,
- * too. To be shown is that each adds its gradient to the same sum over stages, once, and that all
- * update their weights by it in the same way: then their weights stay equal. Fault:
+ * the gradient of a parameter is the sum of the contributions of all of them (check_backward.c).
+ * Groups are alike if their first parameter is the same; the reader of plans has checked that
+ * everything else is, too. It remains to show that each adds its gradient to the same sum over
+ * stages, once, and that all update their weights by it in the same way: then their weights stay
+ * equal. Fault:
  *
  *   4s  stages that read a parameter do not all add up their gradients of it, or do not update it
  *       alike
