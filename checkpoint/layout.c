@@ -155,8 +155,8 @@ static void place_piece(const Held *h, const HeldArray *a, int64_t first, CkPiec
     p->first = ck_element(h->c, h->t, ck_piece_element(p, 0));
 }
 
-/* Cuts elements [from, to) of what is held into boxes of the tensor, as far as they are in that run
- * of it. */
+/* Cuts the held elements [from, to), as far as they are in that run of the tensor, into boxes of
+ * the tensor. */
 static uint32_t held_boxes(const Held *h, int64_t from, int64_t to, int64_t run, CkPiece *out) {
     HeldArray a = array_of(h);
     int64_t all = 1;

@@ -16,9 +16,9 @@
  *
  * Copies slow down the step that they overlap. So data that the source has in its own memory are
  * hashed and written from there. Past the cache this requires the offset in the file and the
- * address to be multiples of what the kernel states (512 and 512 for many disks, 512 and 4 for
- * NVMe). The rest of a block, and short pieces, go through a buffer. Copied data count as written
- * at once, other data when their block is written.
+ * address to be multiples of the sizes that the kernel states (512 and 512 for many disks, 512 and
+ * 4 for NVMe). The rest of a block, and short pieces, go through a buffer. Copied data count as
+ * written at once, other data when their block is written.
  *
  * In form full the files already exist with their full sizes, and a block is written in extents
  * (full_files.c). A long extent is assembled in the buffer at an address with the same offset
