@@ -19,7 +19,7 @@ typedef struct FitTrial {
     bool compiles, fits;
     int warnings;        /* of the settings */
     uint64_t peak, host; /* bytes: on the device; in host memory, for what is offloaded */
-    const char *error;   /* of what does not compile: the first message */
+    const char *error;   /* if it does not compile: the first message */
 } FitTrial;
 
 /* Options besides FILE's own. */

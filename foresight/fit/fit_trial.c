@@ -14,7 +14,7 @@ bool fit_holds(const Fit *fit, uint64_t peak) {
     return fit->memory > fit->outside && peak <= fit->memory - fit->outside;
 }
 
-/* "error[E0402]: .." of what was captured. */
+/* The first "error[E0402]: .." among the captured messages. */
 static const char *first_error(const Fit *fit, const Buf *messages) {
     const char *at = messages->n ? strstr(messages->at, "error") : NULL;
     return at ? arena_strndup(fit->arena, at, strcspn(at, "\n")) : "does not compile";

@@ -77,7 +77,7 @@ Cost cost_attention(Costs *c, OpKind op, const OpProducts *p, const Type *factor
 Cost cost_moved(Costs *c, OpKind op, double bytes, double flops);
 Cost cost_copy(Costs *c, const PlanInstr *in, double bytes);
 /* cost_comm.c */
-/* Whether the rank's part of what it gathers is where the result will have it. */
+/* Whether the rank's part already lies where the gathered result will have it. */
 bool cost_in_place(const Plan *p, const PlanInstr *in);
 Cost cost_collective(Costs *c, const PlanInstr *in, uint32_t role);
 /* A message to the ranks of another role. */

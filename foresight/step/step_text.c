@@ -26,8 +26,8 @@ static double utilization(const Step *s) {
     return s->peak_flops ? s->model_flops / step_time(s)->seconds / s->peak_flops : 0;
 }
 
-/* Shares of the origins in percent that add up to 100: of what is left over by rounding down, those
- * with the largest rests get one each. */
+/* Shares of the origins in percent that add up to 100: they are rounded down, and those with the
+ * largest remainders get one more each. */
 static void shares_of(const StepTime *t, int percent[ORIGINS]) {
     double sum = 0, rest[ORIGINS];
     int left = 100;
