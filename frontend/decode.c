@@ -256,7 +256,7 @@ static ValueId repeated_along(const Decode *d, ValueId v, int dim) {
     return at < 0 || from->dim[at] == 1 ? op->in[0] : NO_VALUE;
 }
 
-/* The part that the place has of what is the same at all positions. */
+/* The place's part of a value that is the same at all positions. */
 static ValueId repeated_part(Decode *d, ValueId v, const Place *p) {
     Type part = place_part(type_now(d, v), p, d->length);
     return emit(d, OP_expand, (Attrs){0}, 1, &d->became[repeated_along(d, v, p->dim)], &part);

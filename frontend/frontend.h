@@ -41,7 +41,7 @@ bool frontend_elaborate(Frontend *f);
  * thread at a time. */
 Frontend *frontend_vary(Frontend *base, DiagSet *ds, const CompileOptions *options);
 /* frontend.c: the model's names tables, NULL after the last, and a parameter's name through one of
- * them (its path where there is no such table). Table 0 is the one whose names are saved. */
+ * them (its path if there is no such table). Table 0 is the one whose names are saved. */
 const FileNames *frontend_names(const Frontend *f, uint32_t table);
 const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
                                      bool *transposed);

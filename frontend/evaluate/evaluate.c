@@ -170,7 +170,7 @@ const Node *unknown_owner(const Scope *s, const Node *e) {
     return !s->key || s->elaboration || name_hint(e->text) ? e : NULL;
 }
 
-/* What to write instead of x.name, where x is no module; or NULL. */
+/* What to write instead of x.name if x is not a module; or NULL. */
 static const char *help_without_field(Scope *s, const ExprValue *x, const char *name) {
     Arena *a = s->model->arena;
     bool tensor = value_is_tensor(x), function = call_find(GROUP_FUNCTION, name);

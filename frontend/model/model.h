@@ -343,10 +343,10 @@ void method_names(const Scope *s, StringList *names);
 Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool method_emit(Scope *s, Diag *d); /* always false */
-/* Both, with help, which is no format (NULL: none); always false. */
+/* Both, with help, which is not a format string (NULL: none); always false. */
 bool method_report(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same as the value of what is wrong. */
+/* The same; returns the value of an expression that is wrong. */
 ExprValue method_fail(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* True after an error: this size must not decide or scale anything. */

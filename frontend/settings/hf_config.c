@@ -7,8 +7,8 @@
  *
  * In: the section. Out: a JSON object, keys in the section's order: lists and tuples are arrays,
  * a tuple with names or a nested `key { }` is an object, none is null; a nested `key { }` leaves
- * out what is none, and is null without entries. And a second object, the facts by which --load
- * compares a folder: the values after `else`, and the keys without effect.
+ * out entries that are none, and is null without entries. And a second object, the facts by which
+ * --load compares a folder: the values after `else`, and the keys without effect.
  */
 #include <jansson.h>
 #include <math.h>

@@ -41,7 +41,7 @@ typedef struct Parser {
 Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void parser_emit(Parser *p, Diag *d);
-/* Both, with help, which is no format (NULL: none); always false. */
+/* Both, with help, which is not a format string (NULL: none); always false. */
 bool parser_report(Parser *p, DiagCode code, Span at, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 bool text_is_utf8(const char *s, size_t n);

@@ -1,9 +1,9 @@
-/* Functions that work along one axis: gather with an axis, and cumsum; and what repeats a value
- * along others. Their ops work along the last axis, so that another one goes there first, and back
+/* Functions that work along one axis: gather with an axis, and cumsum; and one that repeats a value
+ * along others. Their ops work along the last axis, so another axis is moved there first, and back
  * after them.
  *
- * The first axis of what depends on the batch holds the samples of one rank, so it is not one of
- * these axes.
+ * The first axis of a value that depends on the batch holds the samples of one rank, so it is not
+ * one of these axes.
  */
 #include <string.h>
 

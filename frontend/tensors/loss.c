@@ -195,7 +195,8 @@ static const char *name_for_host(const Elaboration *e, const char *state, char m
     return name;
 }
 
-/* OF.NAME, of a term of what state OF holds; of a second term of that name OF.NAME_2. */
+/* The state of a term of the sum in state OF: OF.NAME, or OF.NAME_2 for a second term of that
+ * name. */
 static const char *term_state(const Elaboration *e, const char *of, const char *name) {
     const char *state = arena_printf(e->model->arena, "%s.%s", of, name);
     for (int k = 2; graph_find_state(e->graph, state) != NO_INDEX ||

@@ -2,9 +2,9 @@
  *
  * Neighbouring axes are reduced by one op; `sum` takes any axes at once.
  *
- * The first axis of what depends on the batch holds the samples of one rank: reducing it would make
- * the model depend on the number of ranks, so it is an error. But a sum or mean over all axes is
- * one over the batch, which aux adds to the loss (terms.c).
+ * The first axis of a value that depends on the batch holds the samples of one rank: reducing it
+ * would make the model depend on the number of ranks, so it is an error. But a sum or mean over all
+ * axes is one over the batch, which aux adds to the loss (terms.c).
  */
 #include <string.h>
 

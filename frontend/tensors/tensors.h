@@ -34,7 +34,7 @@ typedef struct LossSum {
     ValueId value, counted; /* counted: the operand whose elements that are not ignored count */
     ValueId step_counted;   /* in all micro-batches of the step, for terms of_step */
     int64_t ignore;
-    const char *name; /* of what it begins with */
+    const char *name; /* of the term that it begins with */
 } LossSum;
 /* Begins with one of v's terms; the others are returned in `rest`. */
 LossSum loss_begin(Elaboration *e, const ExprValue *v, ExprValue *rest);

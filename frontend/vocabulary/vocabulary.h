@@ -159,7 +159,7 @@ const KeyInfo *argument_key(const char *section, const char *name, const CallInf
 /* The line that contains `at`, with n bytes before it. A file can hold any bytes. */
 const char *line_before(const DiagSet *ds, Span at, size_t *n);
 
-/* The rest return NULL where there is no hint. */
+/* The rest return NULL if there is no hint. */
 const char *syntax_hint(const SyntaxPlace *at);
 const char *name_hint(const char *name);  /* of an unknown name or function */
 const char *field_hint(const char *name); /* of a tensor or parameter */

@@ -12,8 +12,8 @@
 
 /* names.c */
 void names_add(Model *m, const Node *section); /* reads a `names` section */
-/* The name of a path in a table (the path where there is no such table); "" for a parameter that
- * the table stores only as parts. */
+/* The name of a path in a table (the path if there is no such table); "" for a parameter that the
+ * table stores only as parts. */
 const char *names_of_path(const Model *m, uint32_t table, const char *path, bool *transposed);
 /* Checks that each pattern matches and that each parameter has a distinct name in each table;
  * stores the first table's names in the graph. */
