@@ -103,7 +103,7 @@ uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t s
 Diag diag_at(DiagSet *ds, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 Diag diag_vat(DiagSet *ds, DiagCode code, Span at, const char *format, va_list args);
-/* Reports a message with help, which is no format (NULL: none); always false. */
+/* Reports a message with help, which is not a format string (NULL: none); always false. */
 bool diag_report(DiagSet *ds, DiagCode code, Span at, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* Appends to the message. */

@@ -247,7 +247,7 @@ static void show_lines(Renderer *r, Span at, const char *color) {
     }
 }
 
-/* Makes a usable span of any input; file 0 where there is none. */
+/* Makes a usable span of any input; file 0 if there is none. */
 static Span clamp_span(const DiagSet *ds, Span at) {
     if (!at.file || at.file >= ds->files.n || !at.line) return (Span){0};
     const SourceFile *file = &ds->files.at[at.file];

@@ -11,14 +11,14 @@
  * such file that can be read. */
 bool program_file(const char *folder, const char *name, char *out, size_t size);
 
-/* `path`; but for one that begins with models/ or machines/ and does not exist, the file of that
- * name that came with the program, if there is one. */
+/* `path`, or, if it begins with models/ or machines/ and does not exist, the file of that name that
+ * came with the program, if there is one. */
 const char *shared_file(Arena *a, const char *path);
 
 /* Makes a folder below TMPDIR, or /tmp, whose name begins with `name`; ends the program with
- * EXIT_ENVIRONMENT where that fails. */
+ * EXIT_ENVIRONMENT if that fails. */
 const char *temporary_folder(Arena *a, const char *name);
-/* Removes it and the files in it, of which none is a folder. */
+/* Removes it and the files in it; none of them may be a folder. */
 void temporary_folder_remove(const char *path);
 
 #endif

@@ -35,7 +35,7 @@ __attribute__((format(printf, 3, 4))) static inline int fail_with(char *error, i
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* Raises `first` to the first i below `end` for which `holds` is true, as it is for all that
- * follow; to `end` where there is none. */
+ * follow; to `end` if there is none. */
 #define bisect(first, end, i, holds)                                                               \
     for (int64_t high_ = (end), i; (first) < high_;) {                                             \
         i = (first) + (high_ - (first)) / 2;                                                       \

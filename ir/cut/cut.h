@@ -70,8 +70,8 @@ typedef struct Cut {
                    * it is in results that are cut, and it adds nothing to the others */
     bool counts;  /* attributes `start` and `count`, also of a formula's steps, count entries of
                    * this axis: a part has the n-th part of them */
-    Place *value; /* of the operands, then of the results; at least one of them is cut, be it only
-                   * a result: a part of what `expand` repeats needs no part of its operand */
+    Place *value; /* of the operands, then of the results; at least one of them is cut, if only a
+                   * result: a part of the result of `expand` needs no part of the operand */
 } Cut;
 
 typedef struct CutOp {

@@ -91,9 +91,9 @@ void cut_along(CutSearch *s) { cut_aligned(s, ALIGNED_ALONG); }
 
 /* ---- layout */
 
-/* x and y are taken apart from the outside. The largest common factor of what remains of an axis of
- * each is an axis of both; where they have none, nothing is cut up to the next place where both
- * have as many elements inside. */
+/* x and y are taken apart from the outside. The largest common factor of the remaining sizes of an
+ * axis of x and one of y is an axis of both; if they have none, nothing is cut up to the next place
+ * where both have the same number of elements inside. */
 void cut_reshape(CutSearch *s) {
     const Type *x = &s->op->in[0], *y = &s->op->out[0];
     int64_t left_x = 1, left_y = 1, outer_x = 1, outer_y = 1;

@@ -174,7 +174,7 @@ static inline bool layout_is_sound(const Layout *l, const Mesh *mesh) {
            l->place < mesh_extent(mesh, l->staged);
 }
 
-/* The same layout of what only the ranks of that stage hold; below 0: all ranks. */
+/* The same layout of a vector that only the ranks of that stage hold; below 0: all ranks. */
 static inline Layout layout_of_stage(Layout l, const Mesh *mesh, int64_t stage) {
     if (stage < 0) return l;
     l.staged = mesh_stage_axes(mesh);

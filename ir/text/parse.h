@@ -14,7 +14,7 @@ typedef struct Reference {
     bool is_op;
 } Reference;
 
-/* Maps numbers in the text to indices of the graph; NO_VALUE where there is none. */
+/* Maps numbers in the text to indices of the graph; NO_VALUE if there is none. */
 typedef struct TextNumbers {
     VEC(uint32_t) at;
 } TextNumbers;

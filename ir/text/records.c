@@ -121,7 +121,7 @@ static bool text_unit_policy(Record *r, Policy *policy) {
     return span(r, &policy->unit_span);
 }
 
-/* by_hand = lists(["a"] 1:2:3-2:5, ["b", "c"] ..); left out where there is none. */
+/* by_hand = lists(["a"] 1:2:3-2:5, ["b", "c"] ..); left out if there is none. */
 static bool text_lists(Record *r, PathLists *lists) {
     uint32_t n = lists->at.n, i = 0;
     if (r->from) lists->at.n = 0;
