@@ -37,7 +37,7 @@ typedef struct PipelineOptions {
     const char *print_after; /* name of a pass, or NULL */
     bool print_after_all, print_after_change, timing;
     bool from_text;  /* the graph was written by hand, not made by the passes before */
-    bool unverified; /* the verifier does not run: for many compiles of what was verified once */
+    bool unverified; /* the verifier does not run: for many compiles of a model verified once */
     void (*print)(void *context, const char *pass, const char *text, size_t n);
     void *print_context;
     const PassInfo *last; /* stop after this pass; NULL: at the end of level `to` */

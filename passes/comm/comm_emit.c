@@ -6,20 +6,20 @@
  * happen, without the root's. So at most `inflight` units are gathered at once, not counting the
  * root and the units that stay gathered around it (outer blocks, kept ones). A view comes right
  * before its first reader, so that compute does not wait for a gather too early. reshard comes
- * right after what reads the flat parameters last, copies of what is in chunks outliving it; in
- * forward, where the unit is gathered again and the policy has a part of it in between, after a
- * copy of that part, which later gathers take in place of the master shard; in backward, where the
- * policy has the master shard only in there since forward, after a copy of that, which goes on as
- * the master shard.
+ * right after the last op that reads the flat parameters; copies of parameters that lie in chunks
+ * outlive it. If, in forward, the unit is gathered again and the policy keeps a part of it in
+ * between, reshard comes after a copy of that part, which later gathers take in place of the master
+ * shard; if, in backward, the policy has kept the master shard only in the gathered parameters
+ * since forward, after a copy of it, which goes on as the master shard.
  *
- * What follows a segment that completes gradients is in comm_reduce.c, sums of metrics and of what
- * prepares an update are in comm_sums.c.
+ * What follows a segment that completes gradients is in comm_reduce.c, sums of metrics and of the
+ * ops that prepare an update are in comm_sums.c.
  *
- * What is kept in host memory (the places of the residency table) is on the device for as long as
+ * A value kept in host memory (the places of the residency table) is on the device for as long as
  * it takes: a shard from before its gather; a sum of gradients while a micro-batch is added; a
  * reduced gradient until its norm is there, one segment after its reduction, and again in the
  * update. An op of the update that reads such things has a window: fetching them opens it, a free
- * closes it when what it made is evicted. So that copies overlap with computation, the window of
+ * closes it when its results are evicted. So that copies overlap with computation, the window of
  * the next op is opened before the op, and closed later where the policy has buffers.
  *
  * Kinds: first and micro leave out the update, `update` has nothing else. Gradients of
@@ -406,7 +406,7 @@ static void emit_item(CommEmitter *e, uint32_t item) {
     end_gathers(e, &op, item);
 }
 
-/* The shards that the program reads: of what it gathers itself, and of what it updates. */
+/* The shards that the program reads: those of the groups that it gathers itself or updates. */
 static void read_shards(CommEmitter *e) {
     Graph *g = e->c->g;
     const SegmentedProgram *parts = e->parts;

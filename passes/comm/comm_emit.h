@@ -18,7 +18,7 @@ typedef struct Pending {
     ValueId leaving;  /* the same, to go only to host memory */
     ValueId left;     /* gone there: to be freed, or NO_VALUE */
     bool summed;      /* value holds all micro-batches already */
-    bool part;        /* .. and of them the rank's part of what the state has whole */
+    bool part;        /* .. and is the rank's part of a value that the state has whole */
     Transition later; /* once it does, what the bucket's groups still need */
 } Pending;
 

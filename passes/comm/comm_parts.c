@@ -5,11 +5,11 @@
  * in which some item reads a unit's parameters are its uses; consecutive uses share a gather
  *   - if the unit is the root, within a phase, and across the two phases unless reshard_root;
  *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
- *   - if all ranks hold all of it and cast = auto: forward's casts serve backward, but for the unit
- *     that backward reads last, when all gradients are there: no memory is as full as then;
+ *   - if all ranks hold all of it and cast = auto: forward's casts serve backward, except for the
+ *     unit that backward reads last, when all gradients are there and memory is fullest;
  *   - if the unit was joined by hand from several modules, within a phase: it is gathered when the
  *     first of them runs and resharded after the last, as if they were one;
- *   - in backward from what is repeated of forward to its gradients;
+ *   - in backward, from the ops of forward that it repeats to their gradients;
  *   - if only modules inside the unit run between them (an outer block around inner ones);
  *   - if at most `prefetch` other units run between them, since the next gather would be issued
  *     before the reshard is over; a unit that runs in several parts counts once.
@@ -24,7 +24,7 @@
 
 typedef struct UnitUse {
     uint32_t segment, first, last;
-    bool recomputed; /* what backward repeats of forward is among its readers */
+    bool recomputed; /* its readers include ops of forward that backward repeats */
 } UnitUse;
 
 typedef VEC(UnitUse) UnitUses;

@@ -1,10 +1,9 @@
-/* What a cluster of pass fuse_elementwise computes again of forward.
+/* Which values of forward a cluster of pass fuse_elementwise computes again.
  *
- * A cluster of backward computes again what it reads of forward, if that is one cheap op and
- * nothing else of backward reads it: then forward need not keep it. What the op reads is read by
- * the cluster besides; or one such value is kept instead, which is no larger. An exponential and
- * what costs as much are computed again where fewer bytes are kept by that, with the cheap ops
- * before them.
+ * A cluster of backward computes a value of forward again if one cheap op makes it and nothing else
+ * in backward reads it: then forward need not keep it. The cluster reads the op's operands anyway;
+ * or one of them, which is no larger, is kept instead. An exponential and ops that cost as much are
+ * computed again, with the cheap ops before them, if fewer bytes are kept that way.
  */
 #include "fuse_elementwise.h"
 

@@ -24,7 +24,7 @@
  * small values are made between this place and the last one: so little else is alive meanwhile that
  * what it makes early costs no memory.
  *
- * A cluster of backward computes again some of what it reads of forward: see fuse_borrow.c.
+ * A cluster of backward recomputes some of the forward values that it reads: see fuse_borrow.c.
  *
  * Two ops of backward that compute the same are one step. Of forward they are two: each has a
  * gradient of its own, and these were made before.

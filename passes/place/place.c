@@ -9,15 +9,15 @@
  * before it. For each axis one walk over each program. An op is cut as one of its cuts (cut.h)
  * says, the first of these that is: along what a parameter among its operands is cut, along what
  * another operand is cut for its sake, along rows. An op whose operands are all partial sums, and
- * that is linear in them, makes a partial sum, so that gradients of what q, k and v read add up
- * before one reduction. Any other op runs whole on every rank. What an op adds to a partial sum,
- * such as a bias, is added after the reduction.
+ * that is linear in them, makes a partial sum, so that the gradients of the value that q, k and v
+ * read add up before one reduction. Any other op runs whole on every rank. What an op adds to a
+ * partial sum, such as a bias, is added after the reduction.
  *
  * Rows (sequence parallel): an op that cannot read a partial sum gets this rank's part of it, and
  * ops compute with such parts up to one that needs all rows. The part is along the dimension of
- * which the op's other operands are parts; where there are none, along the largest one, other than
- * the last, that the op can share out and the number of ranks divides. A gradient that is a partial
- * sum over rows stays one if its parameter is whole (Param.partial): shard and comm sum it.
+ * which the op's other operands are parts; if there are none, along the largest one, other than the
+ * last, that the op can share out and the number of ranks divides. A gradient that is a partial sum
+ * over rows stays one if its parameter is whole (Param.partial): shard and comm sum it.
  *
  * Along cp (context parallel) rows are the positions of samples from where these come in: an op
  * that needs all positions, such as attention of its keys, gets them gathered. What an op needs of
@@ -25,8 +25,8 @@
  * scattered in one, too, and at once.
  *
  *   from      to        op
- *   cut       whole     all_gather_part; of what forward made, once more in backward, unless
- *                       gather_again = false
+ *   cut       whole     all_gather_part; a value of forward is gathered once more in backward,
+ *                       unless gather_again = false
  *   partial   whole     all_reduce
  *   partial   cut       reduce_scatter_part, where rows are shared out
  *   whole     cut       part, which sends nothing
@@ -239,7 +239,7 @@ static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut, bool rows) {
     place_scatter_together(p, op, cut);
 }
 
-/* The type of what op_info.part makes of all parts of the operands, and how it is cut. */
+/* The type that op_info.part makes of all parts of the operands, and how it is cut. */
 static Place parts_of_result(PlacePass *p, const OldOp *op, const Cut *cut, Type *all) {
     OldOp part = *op;
     BoundSignature b;

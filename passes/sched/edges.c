@@ -9,7 +9,7 @@
  *   - on streams gather and fetch: the computation that is issued before it, so that prefetching
  *     runs as far ahead as the list says, however fast a gather is,
  *   - every access of the memory that its results overwrite,
- *   - every reader of what it ends, when it is a reshard or free,
+ *   - if it is a reshard or free, every reader of the value that it ends,
  *   - if its kernel has a workspace, those that used the workspace before.
  * Who holds which memory is a map from addresses to occupants: a value, or a state as it was at the
  * start; each occupant knows its last access on each stream.

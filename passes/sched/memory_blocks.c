@@ -7,9 +7,9 @@
  * memory of an operand where the op allows it, the operand's whole block ends there and the
  * result's begins there.
  *
- * A gather is in place where its operand is a cast (or quantize) on its stream or a fetch, which
- * nothing else reads: that writes into this rank's slot of what is gathered. The block of the
- * result begins with it.
+ * A gather is in place if its operand is a cast (or quantize) on its stream or a fetch, and nothing
+ * else reads it: that op writes into this rank's slot of the gathered value. The block of the
+ * result begins with that op.
  *
  * Where one value would have to be in two places (one gradient for two parameters, an operand that
  * is read after the op that replaces it), memory_copies has put a copy before the op, so a

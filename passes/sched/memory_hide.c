@@ -28,7 +28,7 @@ typedef struct Hide {
     MemoryOrder o;   /* of the program as it was */
     uint32_t *term;  /* by position: 1 + the reduction for whose sum it makes a term */
     uint32_t *read;  /* by row: 1 + the reduction whose terms are made of it */
-    uint32_t *after; /* by position: 1 + the row in `all` of what it goes behind; 0: nothing */
+    uint32_t *after; /* by position: 1 + the row in `all` that it moves behind; 0: none */
     VEC(Hidden) all;
     uint32_t n_stay;
     VEC(uint32_t) open; /* terms whose operands have not been seen yet */

@@ -23,7 +23,7 @@ typedef struct Walk {
 
 static const Op *op_at(const Walk *w, uint32_t i) { return &w->g->ops.at[w->p->ops.at[i]]; }
 
-/* The last readers of what v is a view of. */
+/* The last readers of the value that v is a view of. */
 static uint32_t *readers_of(const Walk *w, ValueId v) {
     return w->reader[w->g->values.at[memory_base(w->o, v)].row];
 }

@@ -9,13 +9,13 @@
  * only to an earlier place. The gathers of a phase are numbered p = 0, 1, ..; the home of a gather
  * is where comm put it, before the computation that needs it. With prefetch k, pre: p goes before
  * the home of p - k: it is issued before unit p - k computes; post: p goes after the reshard of p -
- * k and what reads copies of it later, which is before that unit's reduction (backward only;
+ * k and the ops that read copies of it later, which is before that unit's reduction (backward only;
  * forward has nothing to reduce, so there post is the same as pre). Without a p - k, p goes to the
- * beginning of the phase (post: to the end of what runs before gather 0). No gather passes the one
- * before it, nor what it reads: the token of a reshard, the part that a rank has retained, the
- * largest weights by which it is quantized. One that fills a state for the next micro-batch stays
- * behind the reshard of what the state held. Pass `edges` makes a gather wait for the work on
- * compute listed before it.
+ * beginning of the phase (post: to the end of the ops that run before gather 0). No gather passes
+ * the one before it, nor what it reads: the token of a reshard, the part that a rank has retained,
+ * the largest weights by which it is quantized. One that fills a state for the next micro-batch
+ * stays behind the reshard of the value that the state held. Pass `edges` makes a gather wait for
+ * the work on compute listed before it.
  */
 #include "passes.h"
 #include "residency.h"
@@ -31,9 +31,9 @@ typedef struct Schedule {
     const OpId *old;
     uint32_t n;
     uint32_t *place;   /* by op: its place in the old list */
-    uint32_t *reshard; /* by op: of an unshard, the place of its reshard, or of what reads copies
-                          of it later; n = none */
-    uint32_t *empty;   /* by state: the place after the reshard of what it held, or 0 */
+    uint32_t *reshard; /* by op: of an unshard, the place of its reshard, or of the last op that
+                          reads copies of it; n = none */
+    uint32_t *empty;   /* by state: the place after the reshard of its old value, or 0 */
     uint32_t *free;    /* by op: of an unshard, where the state that it fills is empty, or 0 */
     bool *moves_too;   /* by op: it is of a move */
     VEC(ScheduleMove) moves;
@@ -68,7 +68,7 @@ static bool feeds(const Schedule *s, uint32_t at, uint32_t to) {
     return false;
 }
 
-/* What reads copies out of a gathered unit after its reshard is of its computation too. */
+/* Ops that read copies out of a gathered unit after its reshard also belong to its computation. */
 static void see_copies(Schedule *s, const Op *op, uint32_t i) {
     for (uint32_t j = 0; j < op->n_in; j++) {
         OpId id = maker(s, op->in[j]);

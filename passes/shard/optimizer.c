@@ -2,8 +2,8 @@
  *
  * In: a graph of level shard as pass shard leaves it, with a gradient for each trainable group in
  * program train. Out: that program ends with, all of phase update,
- *   1. grad_norm of each gradient, added up by metric_add, exactly, so in any order; not of what
- *      another stage has a copy of, since the sum of both is one gradient;
+ *   1. grad_norm of each gradient, added up by metric_add, exactly, so in any order; that of a copy
+ *      of another stage's parameters is left out, since the sum of both is one gradient;
  *   2. step_scale(loss, norm, step) -> state "scale": what turns a reduced gradient into the one
  *      that the update uses (mean over the targets, clipping), or says that nothing is updated;
  *   3. for each trainable group its state of weights, its moments, the update, and set_state of the

@@ -11,9 +11,9 @@
  * (units.c), and a unit that owns nothing, because of that or from the beginning, is taken out.
  *
  * size(T): a module with fewer than T elements below it, or of a leaf class, is never a unit and is
- * not looked into. Otherwise its children are visited, and it becomes a unit itself if what their
- * units left over still reaches T and it is no container and not the root. A tied parameter counts
- * once, at the lowest module around all its names.
+ * not looked into. Otherwise its children are visited, and it becomes a unit itself if the elements
+ * that their units left over still reach T and it is neither a container nor the root. A tied
+ * parameter counts once, at the lowest module around all its names.
  */
 #include <stdlib.h>
 #include <string.h>

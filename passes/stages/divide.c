@@ -1,18 +1,19 @@
-/* divide: a program of a pipeline becomes one for each stage, and what crosses a message.
+/* divide: a program of a pipeline becomes one for each stage, and a value that crosses becomes a
+ * message.
  *
  * In: a graph of level comm whose programs are about the whole model, in the order of computation,
  * each op with its stage. Out: of `first`, `micro` and `eval` a program for each stage's forward
- * and, but in `eval`, for its backward; the last stage has both in one. Of `update` one for each
+ * and, except in `eval`, for its backward; the last stage has both in one. Of `update` one for each
  * role, with the updates of all its stages. Without an axis pp nothing changes.
  *
  * The pieces of a program are a chain: forward of the stages, then backward the other way. Where an
  * op reads what another piece makes, it gets there in one of these ways:
- *   - a state, a copy of weights, a view of what its stage has, what a state keeps between
- *     micro-batches, and what is computed from the batch and from constants alone, are made again
+ *   - a state, a copy of weights, a view of a value that its stage has, a value that a state keeps
+ *     between micro-batches, and values computed from the batch and constants alone are made again
  *     where they are read;
  *   - between forward and backward of a stage a value is a state, kept for each micro-batch;
  *   - from a stage to the next, or before, by `send` right after it is made, and `receive` at the
- *     begin of the program that wants it; over several stages each passes it on;
+ *     beginning of the program that wants it; over several stages each passes it on;
  *   - a token orders ops of one program alone: otherwise it is left out.
  * So a value crosses each border once, however many read it.
  *
@@ -305,8 +306,9 @@ static ValueId update_value(Divide *d, Piece *piece, const Op *like, OpKind kind
     return g->ops.at[id].out;
 }
 
-/* Each operand is the gradient of one stage of what several read; each result the sum of all. In a
- * role they become one operand: what its stages have, added up in the first one's memory, or zeros.
+/* Each operand is one stage's gradient of a parameter that several read; each result is the sum of
+ * all. In a role they become one operand: the gradients of its stages, added up in the first one's
+ * memory, or zeros.
  */
 static void sum_shared_gradients(Divide *d, OpId old, Piece *piece) {
     Op op = d->g->ops.at[old];
@@ -439,7 +441,7 @@ static void divide_program(Graph *g, uint32_t row) {
         OpId id = d.old.ops.at[i];
         if (d.old.kind == PROGRAM_UPDATE)
             for (uint32_t r = 0; r < d.n; r++) copy_update(&d, id, r);
-        else if (is_everywhere(&d, id)) /* at the end of what each role evaluates */
+        else if (is_everywhere(&d, id)) /* at the end of each role's evaluation */
             for (uint32_t r = d.n - graph_roles(g); r < d.n; r++)
                 copy_everywhere(&d, id, &d.piece[r]);
         else

@@ -2,21 +2,21 @@
  *
  * In: a graph of level train, with the types that ranks compute with. Out: Op.stage and
  * Param.stage, all 0 without an axis pp. Values still go from op to op as if nothing were between
- * them; pass divide makes messages of what crosses.
+ * them; pass divide makes messages of the values that cross.
  *
  * Forward is a row of layers: runs of ops of one unit, the outermost one below the root, in the
  * order of computation. What the root computes goes with the layer before it, at the beginning with
  * the first; but a sum for a term of the loss, such as that of a router's balance, goes with what
  * it is about, so that only its few numbers cross. The row is cut into as many pieces as there are
- * stages, so that the longest takes as little time as possible: of an op the longer of FLOP / 1e11
- * and bytes / 1e10, its backward included. Such a cut costs stages * layers^2. Or section shard
- * lists the units of each stage.
+ * stages, so that the longest takes as little time as possible: an op takes the longer of FLOP /
+ * 1e11 and bytes / 1e10, its backward included. Such a cut costs stages * layers^2. Or section
+ * shard lists the units of each stage.
  *
  * Backward goes the other way: an op is of the layer of the forward op that it belongs to. That is
- * at the same place in the same module; where a module is used several times, it is the last use
- * from which on gradients have come to the op, and of what is computed again the first one that is
- * not before its operands. What is computed again is never later than its readers, and so of no
- * stage before theirs. Parameters are where they are read (passes/stages/ties.c).
+ * at the same place in the same module; if a module is used several times, it is the last use that
+ * is not after the layers its gradients come from, or, for an op that is computed again, the first
+ * use that is not before its operands. An op that is computed again never runs after its readers,
+ * and so is of no stage before theirs. Parameters are where they are read (passes/stages/ties.c).
  */
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * Steps, each of which passes on gradients by the operands before its `=`: the results of an op; of
  * op slice, which each part of a concat gets a piece from; or dy itself. A step none of whose
  * operands wants a gradient is left out. `-`: backward reaches these operands, exact accumulators
- * or statistics, of which no value is the gradient. A name before `=` that is no operand's is that
- * of a value, which later steps read. Weights come first, the input last: see grad.c on the order.
+ * or statistics, but they have no gradient. A name before `=` that is not an operand's names a
+ * value that later steps read. Weights come first, the input last: see grad.c on the order.
  *
  * What an op reads are names: of operands and results of the forward op, or `d` and the name of a
  * result for the gradient that arrives there (dy: of the first one, whatever its name). Without

@@ -11,12 +11,12 @@
  * results, weights and statistics alone, forward and backward: a router is f32 up to its choice.
  * A weight stays marked where its elements only move.
  *
- * Sums over ranks and parts have the dtype of what they are made of.
+ * Sums over ranks and parts have the dtype of their operands.
  *
- * 1. Backwards: which values are gradients of parameters, or terms that nothing but sums on the way
- * to one read, and in which dtype: of several such sums the widest. An op that adds to an operand
- * in place (acc) has the operand's dtype. 2. Forwards: each op's results from its signature in
- * ops.def; ops that only move data keep the dtype of what they move.
+ * 1. Backwards: which values are gradients of parameters, or terms that only sums on the way to one
+ * read, and in which dtype: the widest of several such sums. An op that adds to an operand in place
+ * (acc) has the operand's dtype. 2. Forwards: each op's results from its signature in ops.def; ops
+ * that only move data keep the dtype of that data.
  */
 #include "passes.h"
 #include "residency.h"

@@ -82,8 +82,8 @@ bool choice_read(const Graph *g, RecomputeChoice *c) {
     return !failed;
 }
 
-/* The module whose ops run again together with this one, or NO_INDEX; *whole: all of them do, but
- * for those that are kept. */
+/* The module whose ops run again together with this one, or NO_INDEX; *whole: all of them do,
+ * except for those that are kept. */
 static int32_t choice_region(RecomputeChoice *c, const Op *op, bool *whole) {
     int32_t module = module_of_path(&c->paths, op->path);
     *whole = module != NO_INDEX && c->region[module] != NO_INDEX;
