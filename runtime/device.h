@@ -154,8 +154,8 @@ typedef struct Device {
      * rank: *log is a file in memory that is given to a process of the same command line, which
      * opens the same ranks with options->trial; their `rehearse` tries and appends to the log. -1:
      * nothing is to be tried. trial_end: the process has ended; whole: everything was tried; why:
-     * what befell it because of what it did last, NULL: nothing. True: another process is to try
-     * the rest, with the same log. */
+     * what went wrong with it, NULL: nothing. True: another process is to try the rest, with the
+     * same log. */
     int (*trial_begin)(const DeviceOptions *options, int *log, char *error);
     bool (*trial_end)(int log, bool whole, const char *why);
     /* Once, before the first step, while the arena holds nothing but zeros: the launches to come,

@@ -60,7 +60,7 @@ static int look_at_words(FiniteWatch *w, const char *at, const Type *t, Lost *lo
     return code;
 }
 
-/* Rows lie apart where they have a pitch; what is between them is no number. */
+/* If there is a pitch, rows lie apart, and the bytes between them are not numbers. */
 static int look_at_value(FiniteWatch *w, const char *at, const Type *t, Lost *lost) {
     bool real = t->dtype == DT_F32 || t->dtype == DT_BF16 || t->dtype == DT_F16;
     if (t->dtype == DT_I64) return look_at_words(w, at, t, lost);

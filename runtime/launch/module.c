@@ -31,8 +31,8 @@ static bool same_build(const char *kind, const char *name, uint32_t abi, char *e
 }
 
 /* Finds the function by which a module hands out its table; false with the message. missing: what
- * to add where there is no such module. A module stays until the process ends: its worker threads
- * may outlive the devices. */
+ * to add if there is no such module. A module stays until the process ends: its worker threads may
+ * outlive the devices. */
 static bool open_module(const char *kind, const char *name, const char *missing, int flags,
                         const char *entry, void *function, char *error) {
     char path[PATH_MAX + 64];

@@ -40,7 +40,7 @@ void progress_step(Progress *p, const StepNumbers *n);
 void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
                          const double *value);
 void progress_end_bar(Progress *p);
-/* The rate, per second spent in steps, of what each step has per_step of. */
+/* The rate, per second spent in steps, of a quantity of which each step has per_step. */
 double progress_rate(const Progress *p, double per_step);
 
 /* history.c */

@@ -420,7 +420,7 @@ static int bad_value(char *error, const char *name, const char *value) {
                      name, value);
 }
 
-/* A number of the environment; *out stays as it is where there is none. */
+/* A number of the environment; *out stays as it is if there is none. */
 static int read_variable(const char *name, int64_t low, int64_t high, int64_t *out, char *error) {
     const char *text = getenv(name);
     return text && !whole_number(text, low, high, out) ? bad_value(error, name, text) : 0;

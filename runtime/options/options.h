@@ -96,7 +96,7 @@ typedef struct RunOptions {
 /* Test modes, from environment variables; options.def says what they mean. Of the first, which look
  * at instructions, a run has one. */
 typedef enum TestMode { TEST_NONE, TEST_MEMORY, TEST_REPLICAS, TEST_STREAMS } TestMode;
-extern const char *const test_mode_names[]; /* the variable, with its value but for a seed */
+extern const char *const test_mode_names[]; /* the variable, with its value unless that is a seed */
 typedef struct TestModes {
     TestMode mode;
     uint64_t seed;     /* of FSDP_TEST_STREAMS */

@@ -158,7 +158,7 @@ static int put_elements(Predictor *q, const char *from, int64_t sample, int64_t 
                     HEADER_BYTES + (uint64_t)first * sizeof(float));
 }
 
-/* Rank 0: a bucket of what every rank has from element `at` on. */
+/* Rank 0: a bucket of every rank's elements from `at` on. */
 static int put_bucket(Predictor *q, const char *bucket, int64_t position, int64_t at, int64_t n) {
     const Rank *r = q->rank;
     const Plan *p = r->run->plan;

@@ -45,7 +45,7 @@ static int64_t size_of(int log) {
     return fstat(log, &about) ? 0 : (int64_t)about.st_size;
 }
 
-/* Waits for its end; *why: what befell it, empty if nothing did. */
+/* Waits for its end; *why: what went wrong, empty if nothing did. */
 static void await_trial(const Run *run, pid_t child, int log, char *why) {
     int32_t seconds = MAX(run->launch.timeout / 2, 1), silent_ms = 0;
     int64_t size = size_of(log);

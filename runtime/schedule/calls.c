@@ -5,8 +5,8 @@
  * Rank r of N takes samples [r * B/N, (r + 1) * B/N) of a step, cut into consecutive micro-batches.
  * A run that continues from a checkpoint begins after its steps, with the evaluation after the last
  * of them if that is still to come. With --eval-only there is one evaluation, and no step. An
- * evaluation reads the first eval_steps * B samples, in rounds of what the role's evaluation calls
- * of all ranks read together. */
+ * evaluation reads the first eval_steps * B samples, in rounds: a round is what the role's
+ * evaluation calls on all ranks read together. */
 #include "schedule.h"
 
 static int64_t calls_of(const Plan *p, uint32_t role, uint32_t kind) {

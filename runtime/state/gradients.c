@@ -19,8 +19,8 @@ struct GradientDump {
     void *raw;     /* one shard in the reduce dtype */
 };
 
-/* Number of the gradient operand of an update, or of what prepares one: the scale follows it; 0 for
- * other ops. */
+/* Number of the gradient operand of an update, or of an op that prepares one: the scale follows it;
+ * 0 for other ops. */
 static uint32_t gradient_operand(uint32_t op) {
     bool reads = op_info[op].role == ROLE_UPDATE || op_info[op].role == ROLE_STEP;
     int operand = reads ? signature_find(op_signature((OpKind)op), "g") : 0;

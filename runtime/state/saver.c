@@ -184,8 +184,8 @@ int64_t saver_saved_step(const Rank *r) { return r->checkpoint->saved_step; }
 
 /* ---- writing one */
 
-/* Rank 0 gets the hashes of what other processes wrote, in buckets in the arena's transient part,
- * which is free between calls. */
+/* Rank 0 gets the hashes of the data that other processes wrote, in buckets in the arena's
+ * transient part, which is free between calls. */
 static int exchange_hashes(Rank *r) {
     CkContents *c = &r->run->saver->contents.c;
     int32_t ranks = r->run->launch.ranks;

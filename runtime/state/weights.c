@@ -84,7 +84,7 @@ static int fill_piece(FillWorker *w, uint32_t param, int64_t first, int64_t n, c
     return code;
 }
 
-/* This worker's part of what a shard holds of a parameter, which goes to `to`. */
+/* Fills, at `to`, this worker's share of the piece of a parameter that a shard holds. */
 static int fill_held(FillWorker *w, uint32_t param, const LayoutPiece *held, char *to) {
     Rank *r = w->rank;
     uint32_t width = dtype_bytes(r->run->plan->params[param].type.dtype);

@@ -1,4 +1,5 @@
-/* Test mode FSDP_CHECK=replicas: compares bit for bit what several ranks must have equal copies of.
+/* Test mode FSDP_CHECK=replicas: compares, bit for bit, values of which several ranks must have
+ * equal copies.
  *
  * Along which axes of the mesh ranks have equal copies follows from the instructions. States lie
  * over ranks as their role and their group say. An op has equal results along an axis along which
@@ -37,7 +38,8 @@ static bool is_settled(uint32_t role) {
            role == STATE_STEP || role == STATE_STAGING;
 }
 
-/* Not settled: before anything is known of what sets it. */
+/* The axes along which a state is equal; if its role does not settle them, before anything is known
+ * of the values that it is set to. */
 static AxisSet state_axes(const Plan *p, const PlanState *s) {
     Mesh mesh = plan_mesh(p);
     Layout l = {0};
@@ -48,7 +50,8 @@ static AxisSet state_axes(const Plan *p, const PlanState *s) {
     return layout_copies(&l, &mesh);
 }
 
-/* What prepares an update, and the update, read of the step only what all ranks have in common. */
+/* An update, and the ops that prepare it, read only those parts of the step that all ranks have in
+ * common. */
 static bool reads_common_step(const Plan *p, const PlanInstr *in, uint32_t v) {
     const PlanInstr *def = &p->instrs[p->values[v].def];
     bool updates = op_info[in->op].role == ROLE_STEP || op_info[in->op].role == ROLE_UPDATE;

@@ -11,7 +11,7 @@
 
 /* ---- step_scale */
 
-/* The norm of what `at` accumulates; false: not finite. */
+/* The norm of the values accumulated in `at`; false: not finite. */
 DEVICE bool norm_of_sum(const void *at, int64_t power, double *norm) {
     if (power == NORM_INF) {
         float largest;

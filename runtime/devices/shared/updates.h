@@ -92,7 +92,7 @@ DEVICE void update_number(int rule, const UpdateAttrs *a, const UpdateScalars *s
         *m = s->first_step ? g : a->momentum * *m + g;
         *p = *p - r->lr * (a->nesterov ? g + a->momentum * *m : *m);
     } else if (rule == RULE_lion) {
-        /* not contracted, so that the sign is that of all devices; what is no number stays so */
+        /* not contracted, so that all devices get the same sign; a NaN stays one */
         NUMBER toward = PLUS(s->beta1 * *m, s->beta1_rest * g);
         NUMBER by =
             SELECT(toward > 0.0f, ALL(r->lr),

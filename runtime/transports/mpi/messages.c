@@ -65,7 +65,7 @@ void messages_finish(World *w) {
         }
 }
 
-/* The larger of what outboxes have along a dimension: places, or bytes of each. */
+/* The largest size of an outbox along a dimension: its places, or the bytes of each. */
 static uint64_t largest_outbox(const Plan *p, int dimension) {
     int64_t most = 1;
     for (uint64_t k = 0; k < p->n_states; k++)

@@ -74,10 +74,10 @@ struct TransportWorld {
     MPI_Comm first_ones; /* the first processes of all hosts */
     Board *board;
     Shared *boards;   /* [locals]; everyone uses the first one */
-    const Plan *plan; /* NULL until the transport is open; as what follows */
+    const Plan *plan; /* NULL until the transport is open; so are the next two */
     Shared *meetings; /* [locals]; everyone uses those of process 0 */
     Shared *arena;    /* [locals] */
-    Wait wait[WAITS]; /* of what is under way */
+    Wait wait[WAITS]; /* those under way */
     Scratch scratch[COMM_KINDS];
     MPI_Request *message; /* [states][places][pieces]: messages to other hosts; NULL: no stages */
     uint64_t places;      /* of the largest outbox */

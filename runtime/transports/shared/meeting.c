@@ -293,8 +293,8 @@ static int64_t count_summed(const Seat *s, int32_t k, uint32_t i) {
     return MIN(s->share, s->length - first_summed(s, k, i));
 }
 
-/* To a member that is not seen we send our part of what it sums; from it we receive its part of
- * what we sum. */
+/* To a member that is not seen we send our operand of its share of the sum; from it we receive its
+ * operand of our share. */
 static Flow sum_flow(const Seat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->call->buffer[i];
     int64_t mine = count_summed(s, s->group.index, i), its = count_summed(s, k, i);

@@ -21,7 +21,7 @@ void link_close(Link *l) {
 bool link_is_open(const Link *l) { return l->fd >= 0; }
 bool link_has_output(const Link *l) { return l->out.n > l->out.first; }
 
-/* Room for `more` bytes after n; false when there is no memory. */
+/* Makes space for `more` bytes after n; false if there is no memory. */
 static bool reserve_bytes(Bytes *b, uint32_t more) {
     if (b->first > 0) {
         memmove(b->at, b->at + b->first, b->n - b->first);

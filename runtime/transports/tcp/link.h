@@ -180,7 +180,7 @@ typedef struct PendingCall { /* the chief's: what a rank brought */
     char *payload; /* [call.bytes] or NULL */
 } PendingCall;
 
-typedef struct Watch { /* the chief's, but for sign: one look at all ranks */
+typedef struct Watch { /* the chief's, except for sign: one look at all ranks */
     bool on;
     int32_t slices, reporter;
     RankState reported;

@@ -2,8 +2,8 @@
  *
  * A message lies in the outbox of its sender until the receiver asks for it (FETCH), a piece at a
  * time; the sender's thread of service.c answers each with that piece (PARCEL), or when the message
- * is there. So a sender never waits for a receiver, but for a place in the same
- * outbox, and nobody has to keep what was not asked for.
+ * is there. So a sender never waits for a receiver, except for a free place in its outbox, and
+ * nobody has to keep a message that was not asked for.
  */
 #include <string.h>
 

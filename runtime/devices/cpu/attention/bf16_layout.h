@@ -123,8 +123,8 @@ VECTOR_INLINE __m512i words_of(V16 low, V16 high) {
 }
 
 #define LOG2_E 1.44269504f
-/* 2^x = 2^floor(x) 2^r, within 3e-6 of itself, a thousandth of what rounding to bf16 adds; 2^-inf
- * is 0. The polynomial is the one of the least relative error in 0 <= r < 1. */
+/* 2^x = 2^floor(x) 2^r, with a relative error of at most 3e-6, a thousandth of that of rounding to
+ * bf16; 2^-inf is 0. The polynomial is the one of the least relative error in 0 <= r < 1. */
 VECTOR_INLINE V16 v_exp2(V16 x) {
     enum { WHOLE_DOWN = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC };
     V16 r = (V16)_mm512_reduce_ps((__m512)x, WHOLE_DOWN);

@@ -121,7 +121,7 @@ KERNEL(to_float) {
     for (int64_t i = 0; i < output(l, 0).n; i++) to[i] = (float)from[i];
     return 0;
 }
-/* INT32_MIN is no index, so that whoever reads it as one refuses it. */
+/* INT32_MIN is not a valid index, so an op that reads it as one refuses it. */
 KERNEL(to_int) {
     Operand x = input(l, 0);
     int32_t *to = l->call->out[0];

@@ -72,7 +72,7 @@ static inline void gather_run(float *to, const Operand *x, int64_t from, int64_t
                               int64_t n) {
     const I16 even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
     int64_t i = 0;
-    /* the second load would reach beyond the last element of what is read */
+    /* not with i + LANES == n: the second load would reach beyond the last element read */
     for (; stride == 2 && x->dtype == DT_F32 && i + LANES < n; i += LANES)
         v_store(to, DT_F32, i,
                 __builtin_shuffle(v_load(x->at, DT_F32, from + 2 * i),

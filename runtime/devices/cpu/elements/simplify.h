@@ -33,7 +33,7 @@ static inline bool is_sum(const FormulaStep *s) {
     return s->function == SCALAR_add || s->function == SCALAR_sub;
 }
 
-/* The step that value v is of, or NULL; the same if it is no result and read only once. */
+/* The step that makes value v, or NULL; inner_step: only if v is not a result and is read once. */
 static inline FormulaStep *step_of(const Simplified *f, uint8_t v) {
     return v < f->n_in ? NULL : &f->step[v - f->n_in];
 }

@@ -72,7 +72,7 @@ VECTOR_INLINE V16 norm_term(const NormCall *c, int64_t at, int64_t n, NormForm f
     return v_stored(t, dtype_of(f.dtype, c->sum.dtype));
 }
 
-/* Adds up x, or its squares where there is no mean. */
+/* Adds up x, or its squares if there is no mean. */
 VECTOR_INLINE void sum_step(const NormCall *c, V16 *sum, int64_t row, int64_t i, int64_t n,
                             NormForm f) {
     int64_t part = row * c->width + i * f.rows;

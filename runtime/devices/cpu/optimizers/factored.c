@@ -24,12 +24,12 @@
 #include "kernel.h"
 #include "scalars.h"
 
-/* What this rank answers for of a piece of a parameter. */
+/* The part of a piece of a parameter that this rank answers for. */
 typedef struct FactoredPart {
     const PlanParam *param;
     Type whole; /* of all ranks together, and .. */
     FactorShape shape;
-    FactorShape own; /* .. of what this rank has of it: */
+    FactorShape own; /* .. of the part that this rank has: */
     TensorPart part;
     int64_t at;             /* place of its element 0 in the operands, may be negative */
     int64_t from, to;       /* elements of it, as this rank has it */
@@ -156,7 +156,7 @@ static void sum_run(const FactoredShard *f, const Operand *g, const FactoredPart
     rows[2 * r + 1] += low;
 }
 
-/* The squares of the part that this thread adds up: some of its columns, or of what has none some
+/* Adds up this thread's share of the part's squares: some columns, or, if the part has none, some
  * elements. */
 static void sum_part(const FactoredShard *f, const Operand *g, const FactoredPart *p,
                      int64_t *rows) {

@@ -12,8 +12,9 @@ CUDA_C int attention_own(const Launch *l, const Attention *a);
 CUDA_C bool attention_fits_matrices(const Attention *a);
 CUDA_C bool attention_fits_bf16(const Attention *a);
 
-/* attention_onepass.cu: can it do this backward (of what attention_matrix.cu can, widths 64 and
- * 128) with that workspace, where it keeps f32 sums of d_q after delta? And does it. */
+/* attention_onepass.cu: can it do this backward (one that attention_matrix.cu can do, of width 64
+ * or 128) with that workspace, where it keeps f32 sums of d_q after delta? The second function does
+ * it. */
 CUDA_C bool attention_fits_onepass(const Attention *a, uint64_t workspace_bytes);
 CUDA_C int attention_onepass(const Launch *l, const Attention *a);
 

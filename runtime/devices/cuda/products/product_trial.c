@@ -12,8 +12,9 @@
 
 /* Algorithms that the rounds are for, at most; rounds; milliseconds that one product may cost. */
 enum { FINALISTS = 6, ROUNDS = 7, LIMIT_MS = 1500 };
-/* An idle GPU's clock is a fifth of what work makes it, and takes some milliseconds to rise: work
- * before a rank's first product, and before each one, since the host was busy in between. */
+/* An idle GPU's clock is a fifth of its clock under load, and takes some milliseconds to rise: so
+ * there is work before a rank's first product, and before each one, since the host was busy in
+ * between. */
 enum { WARM_UP_FIRST_MS = 200, WARM_UP_MS = 10, WARM_UP_RUNS = 20000 };
 
 /* Finalists are at most this much slower than the fastest in the first round; the fastest has to

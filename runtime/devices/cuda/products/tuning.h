@@ -3,12 +3,12 @@
  * A candidate that goes wrong may end the process or leave a GPU that does nothing more, so the run
  * itself tries none. Before it opens anything, tuning_begin reads the file next to the plan. If the
  * plan's role was not tried on this machine, fsdp-run starts a process of the same command line
- * (runtime/run/trial.c) that has the GPU for itself but for this one's context. They share a log, a
- * file in memory: the table's lines, behind which the other process notes each candidate before it
- * runs it, and what came of it. When it has ended, tuning_end knows what was under way, leaves that
- * out, with the reason, and has the rest tried by another process. The result is written to the
- * file. What the table lacks all the same takes the library's first choice, or our own kernels, and
- * the next run tries it.
+ * (runtime/run/trial.c) that has the GPU to itself, except for this one's context. They share a
+ * log, a file in memory: the table's lines, behind which the other process notes each candidate
+ * before it runs it, and what came of it. When it has ended, tuning_end knows what was under way,
+ * leaves that out, with the reason, and has the rest tried by another process. The result is
+ * written to the file. What the table lacks all the same takes the library's first choice, or our
+ * own kernels, and the next run tries it.
  *
  * The file keeps the fastest candidates, those that are left out, with the reason, and for which
  * roles of which plans everything was tried. It is text: a line that names its format, a line that
@@ -32,7 +32,7 @@
 
 enum { TUNED_SHAPE_WORDS = 21, TUNED_MACHINE = 320, TUNED_LINE = 1024 };
 
-/* FNV-1a; h: TUNED_HASH, or the hash of what comes before. */
+/* FNV-1a; h: TUNED_HASH, or the hash of the bytes before. */
 #define TUNED_HASH UINT64_C(0xcbf29ce484222325)
 uint64_t tuned_hash(uint64_t h, const void *bytes, size_t n);
 
