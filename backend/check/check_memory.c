@@ -301,8 +301,7 @@ static void check_kept_slots(const Sweep *s, uint64_t i) {
         }
         if (!keeps)
             check_fail(c, "2i", i,
-                       "value %u lies in slots of kept activations, and is none that stage "
-                       "%u keeps",
+                       "value %u lies in slots of kept activations, but stage %u does not keep it",
                        v, s->program->stage);
     }
 }

@@ -17,5 +17,5 @@ losses as on the cpu
 the same bits in every order
 losses as on the cpu
 the same bits in every order
-error: FSDP_CUDA_GRAPH=1: a graph cannot record copies of what is offloaded to a file
+error: FSDP_CUDA_GRAPH=1: a graph cannot record copies of values offloaded to a file
 ==== exit 2

@@ -13,5 +13,5 @@ shard { offload = (states = cpu, params = cpu, grads = cpu, pin = false) }
 losses as on the cpu
 the same bits in every order
 host bytes      N per rank, offloaded, not pinned
-error: FSDP_CUDA_GRAPH=1: a graph cannot record copies of what is offloaded to memory that is not pinned
+error: FSDP_CUDA_GRAPH=1: a graph cannot record copies of values offloaded to memory that is not pinned
 ==== exit 2

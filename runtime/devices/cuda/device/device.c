@@ -196,7 +196,7 @@ static int wants_graphs(DeviceContext *c, char *error) {
     if (wanted == 1 && pages)
         return fail_with(
             error, EXIT_ENVIRONMENT,
-            "FSDP_CUDA_GRAPH=1: a graph cannot record copies of what is offloaded to %s",
+            "FSDP_CUDA_GRAPH=1: a graph cannot record copies of values offloaded to %s",
             s->host_path ? "a file" : "memory that is not pinned");
     c->records = ranks <= 1 && !pages && wanted != 0;
     return 0;
