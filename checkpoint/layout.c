@@ -338,7 +338,9 @@ int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
     bool twice;
     const char *bad = tensor_bad_name(&c->tensor->name, sizeof *c->tensor, c->n_tensor, &twice);
     if (bad)
-        return fail_with(error, EXIT_USER, "%.200s cannot be the name of a tensor in a checkpoint",
+        return fail_with(error, EXIT_USER,
+                         twice ? "two tensors of a checkpoint would be called %.200s"
+                               : "%.200s cannot be the name of a tensor in a checkpoint",
                          bad);
     int code = check_runs(c, error);
     if (code) return code;

@@ -82,7 +82,7 @@ static int read_header(TensorFile *f, char *error) {
     uint64_t length;
     memcpy(&length, f->map.bytes, sizeof length);
     if (length > f->map.size - 8 || length > (uint64_t)100 << 20)
-        return corrupt(f, error, "the header is longer than the file, or than 100 MiB", NULL);
+        return corrupt(f, error, "the header is longer than the file or 100 MiB", NULL);
     json_error_t fault;
     json_t *root =
         json_loadb((const char *)f->map.bytes + 8, length, JSON_REJECT_DUPLICATES, &fault);

@@ -217,7 +217,9 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
     bool twice;
     const char *name = tensor_bad_name(&tensor->name, sizeof *tensor, n, &twice);
     if (name)
-        return fail_with(error, EXIT_CORRUPT, "%s: no tensor in it can be called `%.100s`",
+        return fail_with(error, EXIT_CORRUPT,
+                         twice ? "%s: two tensors in it would be called `%.100s`"
+                               : "%s: no tensor in it can be called `%.100s`",
                          form->path, name);
     int code = target_find(&w->target, form->path, error);
     w->piece = tensor_layout(tensor, n, form, paths, &w->n_piece);

@@ -17,9 +17,10 @@
  *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the
  *       step; one that keeps a part of them, with reshard = K, has what was retained in the step
  *   3g  flat parameters are read only by view, copy_out, dequantize, reshard, retain and set_state;
- *       shards also by unshard, cast, amax, quantize, fetch, free, updates and what prepares these,
- *       but copies of shards also by unshard, fetch and free alone; what was retained, unless it is
- *       the shard that was gathered, only by unshard and by the state that keeps it
+ *       shards by these, and by unshard, cast, amax, quantize, fetch, free, updates and the ops
+ *       that prepare updates; copies of shards by the first list, and by unshard, fetch and free;
+ *       retained parts, unless they are the shard that was gathered, only by unshard and by the
+ *       state that keeps them
  *
  * Along the way: how many non-root units are unsharded at once, in issue order.
  */

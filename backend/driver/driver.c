@@ -142,7 +142,7 @@ static bool count_files(Driver *d) {
     const char *help = arena_printf(d->arena, "usage: fsdpc %s", c->usage);
     if (n < c->min_files)
         driver_mistake(d, E_missing_argument, help, "`fsdpc %s` needs %s", c->name,
-                       c->choices ? "a word" : "a file");
+                       c->choices ? "an argument" : "a file");
     else if (n > c->max_files)
         driver_mistake(d, E_missing_argument, help, "unexpected argument `%s` for `fsdpc %s`",
                        d->options.files.at[c->max_files], c->name);

@@ -98,7 +98,8 @@ void plan_read_settings(Reading *r) {
     FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
                 bad_string(p, s->hf_config) || bad_string(p, s->hf_facts) ||
                 bad_string(p, s->checkpoint),
-            "settings: a text is missing (model, compiler, command, config.json, checkpoint)");
+            "settings: a text is outside the strings (model, compiler, command, config.json, its "
+            "facts, checkpoint)");
     read_batch(r);
     read_checkpoints(r);
     read_training(r);

@@ -3,8 +3,9 @@
  * Ranks of one node take start + S / bytes_s with the constants of `links`; ranks of several nodes
  * take the same with those of `fabric`, by the faster of two protocols. If only some ranks of each
  * node are in the group, they have their share of the node's adapters. An all-reduce takes twice as
- * long, unless `links` has constants for it. Constants between two rows are interpolated. Beyond
- * the last row all stay as they are, except the starts of `fabric`, which are extrapolated.
+ * long, unless it stays in a node and `links` has constants for it. Constants between two rows are
+ * interpolated. Beyond the last row all stay as they are, except the starts of `fabric`, which are
+ * extrapolated.
  */
 #include <math.h>
 

@@ -128,8 +128,8 @@ static bool has_argument(const CallInfo *c, const char *name) {
     return false;
 }
 
-/* Does the text of a default begin with a call of it? */
-static bool is_standard(const KeyInfo *k, const CallInfo *c) {
+/* Does the text of the key's default begin with this call? */
+static bool begins_default(const KeyInfo *k, const CallInfo *c) {
     size_t n = strlen(c->name);
     return k->default_text && !strncmp(k->default_text, c->name, n) && k->default_text[n] == '(';
 }
@@ -142,7 +142,7 @@ const KeyInfo *argument_key(const char *section, const char *name, const CallInf
         for (int c = 0; c < CALL_COUNT && g != GROUP_COUNT; c++) {
             const CallInfo *info = &call_table[c];
             if (info->group != g || !has_argument(info, name)) continue;
-            if (found && !is_standard(k, info)) continue;
+            if (found && !begins_default(k, info)) continue;
             found = k;
             *call = info;
         }

@@ -228,7 +228,8 @@ static inline int64_t layout_run(const Layout *l, const LayoutPlace *p, int64_t 
     return MIN(run, p->n - e);
 }
 
-/* The element of the parameter that an element of the vector is, which is in its space. */
+/* The element of the parameter that lies at an element of the vector, inside the parameter's space.
+ */
 static inline int64_t layout_element_of(const Layout *l, const LayoutPlace *p, int64_t element) {
     if (!p->chunk) return element - p->offset;
     int64_t at = layout_at(l, element) - p->offset;

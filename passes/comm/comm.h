@@ -1,4 +1,4 @@
-/* The inside of pass comm: what its files share. No other file includes this. */
+/* What the files of pass comm share. */
 #ifndef FSDPC_COMM_H
 #define FSDPC_COMM_H
 

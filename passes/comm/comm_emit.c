@@ -402,7 +402,7 @@ static void emit_item(CommEmitter *e, uint32_t item) {
     else
         comm_clone(e, &op, in);
     if (op.kind == OP_set_state) set_copy(e, &op);
-    comm_see_partial(e, &op);
+    comm_note_partial(e, &op);
     end_gathers(e, &op, item);
 }
 

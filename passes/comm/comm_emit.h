@@ -90,7 +90,7 @@ void comm_see_metric(CommEmitter *e, const Op *op);
  */
 void comm_reduce_metrics(CommEmitter *e, ValueId *norm);
 /* The op made this rank's part of a sum, if it makes one. */
-void comm_see_partial(CommEmitter *e, const Op *op);
+void comm_note_partial(CommEmitter *e, const Op *op);
 /* The pending sums, if the op reads one of them. */
 void comm_reduce_pending(CommEmitter *e, const Op *reader);
 

@@ -1,8 +1,8 @@
 /* The first half of comm: a program taken apart, and when each unit is gathered.
  *
  * Items are the ops that compute; parameters, what reshapes them, master shards and `gradient` are
- * only read. Consecutive items of one unit and phase are a segment. The segments
- * in which some item reads a unit's parameters are its uses; consecutive uses share a gather
+ * only read. Consecutive items of one unit and phase are a segment. The segments in which some item
+ * reads a unit's parameters are its uses; consecutive uses share a gather
  *   - if the unit is the root, within a phase, and across the two phases unless reshard_root;
  *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
  *   - if all ranks hold all of it and cast = auto: forward's casts serve backward, except for the

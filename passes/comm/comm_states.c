@@ -52,10 +52,10 @@ bool comm_lends_master(const Comm *c, uint32_t group) {
     return !comm_residence(c, RESIDENT_MASTER, BORDER_FORWARD, group).kept;
 }
 
-/* A cast of a shard runs at the same time as computation, like the gather that it feeds. Where
- * others are gathered, groups that are not are small, and computation would wait for their casts.
- * Where nothing is gathered, a copy of everything would take more memory than everything in f32
- * does. Of what is offloaded the copy is fetched: it is smaller. */
+/* A cast of a shard runs at the same time as computation, like the gather that it feeds. If
+ * other groups are gathered, a group that is not is small, and computation would wait for its cast.
+ * If nothing is gathered, a copy of everything would take more memory than everything in f32 does.
+ * The copy of an offloaded shard is fetched instead of the shard, since it is smaller. */
 bool comm_keeps_copy(const Comm *c, uint32_t group) {
     const Group *q = &c->g->groups.at[group];
     if (q->compute_dtype == q->master_dtype || dtype_is_quantized(q->wire_dtype)) return false;

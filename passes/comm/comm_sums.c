@@ -99,7 +99,7 @@ void comm_reduce_pending(CommEmitter *e, const Op *reader) {
     e->b.stage = reader->stage;
 }
 
-void comm_see_partial(CommEmitter *e, const Op *op) {
+void comm_note_partial(CommEmitter *e, const Op *op) {
     Graph *g = e->c->g;
     OpPartial how = (OpPartial)op_info[op->kind].partial;
     AxisSet axes = how == PARTIAL_NONE ? 0 : partial_axes(g, op);

@@ -40,7 +40,7 @@ static OpId find_equal(const Readers *r, const Op *op) {
     return found;
 }
 
-static void see_op(Readers *r, OpId id) {
+static void note_op(Readers *r, OpId id) {
     const Op *op = &r->g->ops.at[id];
     OpId equal = find_equal(r, op);
     for (uint32_t j = 0; j < op->n_out; j++) {
@@ -71,7 +71,7 @@ Repeated find_repeated(Graph *g, uint32_t program) {
     for (uint32_t i = 0; i < p->ops.n; i++) any |= is_repeated(&g->ops.at[p->ops.at[i]]);
     for (uint32_t i = 0; any && i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (is_repeated(op) || op->phase == PHASE_FORWARD) see_op(&r, p->ops.at[i]);
+        if (is_repeated(op) || op->phase == PHASE_FORWARD) note_op(&r, p->ops.at[i]);
     }
     return r.all;
 }

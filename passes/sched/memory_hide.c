@@ -1,4 +1,4 @@
-/* Hiding: a reduction of activations runs while work runs that does not need it.
+/* Hiding: work that does not need a reduction of activations runs during it.
  *
  * In: a program in issue order with its blocks in their places. Out: the same ops in another legal
  * order. Where ranks share out a product's width, its gradient is a sum over them, and the op

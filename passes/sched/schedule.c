@@ -69,7 +69,7 @@ static bool feeds(const Schedule *s, uint32_t at, uint32_t to) {
 }
 
 /* Ops that read copies out of a gathered unit after its reshard also belong to its computation. */
-static void see_copies(Schedule *s, const Op *op, uint32_t i) {
+static void note_copies(Schedule *s, const Op *op, uint32_t i) {
     for (uint32_t j = 0; j < op->n_in; j++) {
         OpId id = maker(s, op->in[j]);
         while (op_info[s->g->ops.at[id].kind].alias == ALIAS_VIEW)
@@ -81,7 +81,7 @@ static void see_copies(Schedule *s, const Op *op, uint32_t i) {
 }
 
 /* The memory of a gathered unit that micro-batches hand on has one tenant at a time. */
-static void see_tenants(Schedule *s, const Op *op, uint32_t i) {
+static void note_tenants(Schedule *s, const Op *op, uint32_t i) {
     for (uint32_t j = 0; op->kind == OP_reshard && j < op->n_in; j++) {
         const Op *held = &s->g->ops.at[maker(s, op->in[j])];
         if (held->kind == OP_state) s->empty[held->attr->index] = i + 1;
@@ -104,8 +104,8 @@ static void survey_program(Schedule *s) {
         op->stream = stream_of(op->kind);
         if (s->start[op->phase] == s->n && op->kind != OP_state) s->start[op->phase] = i;
         if (op->kind == OP_reshard) s->reshard[maker(s, op->in[0])] = i;
-        see_copies(s, op, i);
-        see_tenants(s, op, i);
+        note_copies(s, op, i);
+        note_tenants(s, op, i);
         if (op->kind != OP_unshard) continue;
         ScheduleMove m = {i, i, i}; /* what has operands does not come first */
         while (feeds(s, m.begin - 1, i)) {

@@ -177,7 +177,7 @@ static void see_forward_reader(Recompute *r, OpId id) {
     if (op_info[op->kind].alias == ALIAS_VIEW && r->kept[op->out]) r->kept[op->in[0]] = true;
 }
 
-static void see_gradient_reader(Recompute *r, const Op *op) {
+static void note_gradient_reader(Recompute *r, const Op *op) {
     const Graph *g = r->g;
     for (uint32_t k = 0; k < op->n_in; k++) {
         const Op *def = &g->ops.at[def_of(r, op->in[k])];
@@ -189,13 +189,13 @@ static void see_gradient_reader(Recompute *r, const Op *op) {
     }
 }
 
-static void see_readers(Recompute *r) {
+static void note_readers(Recompute *r) {
     for (uint32_t i = length(r); i-- > 0;) {
         const Op *op = op_at(r, i);
         if (op->phase == PHASE_FORWARD)
             see_forward_reader(r, id_at(r, i));
         else
-            see_gradient_reader(r, op);
+            note_gradient_reader(r, op);
     }
 }
 
@@ -407,7 +407,7 @@ bool pass_recompute(Graph *g) {
     if (!choice_read(g, &r.choice)) return false;
     if (r.choice.any_region || r.choice.any_op) {
         find_runs(&r);
-        see_readers(&r);
+        note_readers(&r);
         find_repeatable(&r);
         find_repeated(&r);
         write_program(&r);

@@ -81,8 +81,7 @@ int npy_read_header(const char *path, const uint8_t *bytes, size_t size, NpyHead
     size_t start = bytes[6] == 1 ? 10 : 12, length = bytes[8] | (size_t)bytes[9] << 8;
     if (bytes[6] > 1 && size >= 12) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (size < start || length > size - start || length > (size_t)1 << 20)
-        return report_corrupt_array(path, error,
-                                    "the header is longer than the file, or than 1 MiB");
+        return report_corrupt_array(path, error, "the header is longer than the file or 1 MiB");
     char *text = strndup((const char *)bytes + start, length);
     if (!text) return fail_with(error, EXIT_ENVIRONMENT, "no memory for the header of %s", path);
     *h = (NpyHeader){.data = start + length};

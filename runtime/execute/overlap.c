@@ -1,6 +1,6 @@
 /* --overlap: do gathers, reductions and copies of offloaded state run during the computation?
  *
- * on and off decide it. auto tries it where it may pay: if ranks are on several machines, and so
+ * on and off decide it. auto tries it if that may pay: if ranks are on several machines, and so
  * wait for a link, or if the compute threads leave each rank a core. Elsewhere a thread for
  * communication only takes a core's time from the computation. Either all ranks try or none: after
  * step 0 they agree on that, since cores, --threads and --overlap may differ from rank to rank. A

@@ -91,7 +91,7 @@ static bool follow_results(SharedProof *f, uint32_t k) {
             return refuse(f, k, "is not shared like the value that it views");
         if (is_nothing(f->p, v) || view) continue;
         if (axes && (in->op != OP_unshard || axes != (AxisSet)in->attr.axes))
-            return refuse(f, k, "is shared, but is not a gather over the axes that share it");
+            return refuse(f, k, "is shared, but not by a gather over the same axes");
         if (v > in->first_out && axes != first) return refuse(f, k, "is shared in part");
         first = axes;
         uint64_t from = f->p->values[v].address;

@@ -99,8 +99,10 @@ int host_memory_check(const HostMemory *m, uint64_t available, char *error) {
                  amount_text(all).text, m->ranks);
     else if (said > 1)
         snprintf(total, sizeof total, ": %s together", amount_text(all).text);
-    return fail_with(error, EXIT_ENVIRONMENT, "%s needs %s%s; %s are available",
-                     m->ranks > 1 ? "each rank" : "the plan", parts, total,
+    const char *who = m->ranks <= 1 ? "the plan needs"
+                      : m->unused   ? "a rank needs up to"
+                                    : "each rank needs";
+    return fail_with(error, EXIT_ENVIRONMENT, "%s %s%s; %s are available", who, parts, total,
                      amount_text(available).text);
 }
 

@@ -75,8 +75,8 @@ static int32_t count_gpus(const char *device) {
     return d && d->count ? d->count() : 0;
 }
 
-/* A transport for GPUs needs a GPU for this process. If no launcher has started a process per rank,
- * it needs one for each rank, and its module; otherwise the ranks are threads. */
+/* A transport for GPUs needs a GPU for this process. If this process is to start the ranks, it
+ * needs a GPU for each rank, and its module; if one of these is missing, ranks are threads. */
 const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext *l) {
     if (o->transport) return o->transport;
     LaunchKind launch = o->hosts                     ? LAUNCH_HOSTS

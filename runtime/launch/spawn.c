@@ -12,8 +12,8 @@
  * the step, and each rank blocks them until it can handle them. A second one ends them at once.
  *
  * The ranks themselves print why the run ends, the first one for all; this file reports only ranks
- * that could not. When one has failed, the others have some seconds to notice it, then they
- * are killed. When this process is killed, the kernel kills the ranks.
+ * that could not. When one has failed, the others have some seconds to notice it, then they are
+ * killed. When this process is killed, the kernel kills the ranks.
  *
  * mpirun of Open MPI 4 may wait for ever for a lock of its own when it is about to end, and lets
  * ranks wait in MPI_Finalize while a stranger is connected to its port and silent. So it is killed

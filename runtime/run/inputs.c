@@ -18,10 +18,9 @@ static int count_steps(Run *run) {
     if (!s->steps) {
         int64_t samples;
         if (__builtin_mul_overflow(s->epochs, run->inputs.train->samples, &samples))
-            return say_error(EXIT_USER,
-                             "train.epochs = %" PRId64
-                             ": so many epochs have more samples than can be counted",
-                             s->epochs);
+            return say_error(
+                EXIT_USER, "train.epochs: %" PRId64 " epochs have more samples than can be counted",
+                s->epochs);
         /* rounded up: every sample is seen `epochs` times */
         run->steps.scheduled = samples / s->batch + (samples % s->batch != 0);
         if (s->schedule != SCHEDULE_CONSTANT && s->warmup + s->decay > (double)run->steps.scheduled)

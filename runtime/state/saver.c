@@ -225,8 +225,9 @@ static void warn_of_failure(Rank *r, const char *error) {
     if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || atomic_load(&r->saves->stops))
         return;
     metrics_end_bar(r->run->metrics);
-    fprintf(stderr, "warning: rank %d: no checkpoint after %lld step%s; the run continues: %s\n",
-            r->rank, (long long)m->step, m->step == 1 ? "" : "s", error);
+    fprintf(stderr,
+            "warning: rank %d: the checkpoint of step %lld was not made (the run continues): %s\n",
+            r->rank, (long long)m->step, error);
     r->checkpoint->explained = true;
 }
 

@@ -3,7 +3,7 @@
 # A save that fails is reported, and the next one is tried; three failures in a row, or a failure of the last save, end the run.
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so sanitizer:none
 ==== out
-warning: rank 0: no checkpoint after 1 step; the run continues: cannot write ck/step-00000001.part/rank-00000-of-00001.safetensors: No space left on device
+warning: rank 0: the checkpoint of step 1 was not made (the run continues): cannot write ck/step-00000001.part/rank-00000-of-00001.safetensors: No space left on device
 exit 0
 lock
 step-00000005
@@ -15,8 +15,8 @@ step-00000006
 "checkpoint","step":4
 "checkpoint","step":5
 "checkpoint","step":6
-warning: rank 0: no checkpoint after 2 steps; the run continues: cannot make ck/step-00000002.part: Input/output error
-warning: rank 0: no checkpoint after 3 steps; the run continues: cannot make ck/step-00000003.part: Input/output error
+warning: rank 0: the checkpoint of step 2 was not made (the run continues): cannot make ck/step-00000002.part: Input/output error
+warning: rank 0: the checkpoint of step 3 was not made (the run continues): cannot make ck/step-00000003.part: Input/output error
 error: cannot make ck/step-00000004.part: Input/output error
 help: this was the third failure in a row; continue with --resume-or-start ck
 exit 2

@@ -317,7 +317,7 @@ TEST_WITH(every_policy_field_is_printed, set_up, tear_down) {
     CHANGES(unit_size, 1);
     CHANGES(unit_leaf.at.n, 1);
     CHANGES(unit_span.col, 17);
-#define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
+#define POLICY(section, field, type, kind, words, default_value, least, most, line)                \
     CHANGES(field, (type)(kept.field == (type)(least) ? (most) : (least)));
 #include "policy.def"
 #undef POLICY

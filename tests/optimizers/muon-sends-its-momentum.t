@@ -1,5 +1,5 @@
 # RUN: for s in full none; do %fsdpc dump --stage=comm -n 2 -s shard.strategy=$s -s 'train.optimizer=muon()' %s | sed -n '/program train/,/program/p' | grep -E 'reduce[^ ]*\(|muon|adam'; done
-# The momentum of a unit's matrices is summed over ranks at once, during the update of the unit before; whole momentum is not sent.
+# The momentum of a unit's matrices is summed over ranks in one collective, during the update of the unit before; whole momentum is not sent.
 ==== net.fsd
 module Net {
   emb : Embedding(8, 4)

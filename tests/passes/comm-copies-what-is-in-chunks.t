@@ -1,6 +1,6 @@
 # RUN: for n in 1 2; do %fsdpc dump --stage=comm -n $n %s | sed -n '/^program train/,/^end/p' | grep -o ' \(= \|\)\(view\|copy_out\|pack\|copy_in\|unshard\|reduce_scatter\)([^)]*) {[^}]*}' | sed 's/%[0-9]*/%/g'; echo; done
 # By rows, parameters are copied out of the gathered buffer and gradients into the one to be reduced, except those in
-# one piece: all on one rank, and a parameter of one row. If a unit stays gathered until backward, all are copied at once.
+# one piece: all of them with one rank, and a parameter of one row. If a unit stays gathered until backward, all are copied at once.
 ==== net.fsd
 module Net {
   e : Embedding(7, 4)

@@ -29,7 +29,8 @@ TEST(ranks_of_smaller_stages_need_less) {
     HostMemory r = {.arena = 100, .ranks = 4, .unused = 150};
     assert_int_equal(host_memory_check(&r, 250, text), 0);
     assert_int_equal(host_memory_check(&r, 249, text), EXIT_ENVIRONMENT);
-    assert_non_null(strstr(text, "an arena of 100 bytes: 250 bytes for the 4 ranks"));
+    assert_non_null(
+        strstr(text, "a rank needs up to an arena of 100 bytes: 250 bytes for the 4 ranks"));
 }
 
 TEST(the_copy_for_checkpoints_counts) {

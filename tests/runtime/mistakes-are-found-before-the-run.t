@@ -21,4 +21,4 @@ error: --dump-grads 4: the run's steps are 0 to 3
 error: evaluation reads eval_steps * batch = 18 samples, but data.val (short.txt) has only 10
 help: compile with -s train.eval_steps=1
 error: cannot write no/w: there is no folder no/
-error: t.txt: not a safetensors file: the header is longer than the file, or than 100 MiB
+error: t.txt: not a safetensors file: the header is longer than the file or 100 MiB

@@ -221,7 +221,7 @@ TEST(members_of_a_call_agree_on_all_of_it) {
     check_pair(a, c, false);
 }
 
-/* All ranks make the same call, except that rank 5 has its own value and size. */
+/* All ranks compare a report, or take 16 bytes of rank 0; rank 5 has its own value and size. */
 static void check_share(CallKind kind, uint64_t value, uint32_t bytes, bool good) {
     World *w = chief();
     static char payload[4096];

@@ -77,7 +77,7 @@ int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     if (!code) code = raise_file_limit(options, error);
     if (code) return code;
     World *w = new_world(options);
-    if (!w) return fail_with(error, EXIT_ENVIRONMENT, "no memory for the transport");
+    if (!w) return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     code = secret_open(&w->secret, error);
     if (code) {
         world_free(w);
