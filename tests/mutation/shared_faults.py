@@ -108,8 +108,8 @@ def refusal(good):
         if code in (0, MISTAKE):
             continue
         rule = re.search(r"check-\w+|verify-\w+", said) or re.search(r"cannot be read[^\n]*", said)
-        last = re.sub(r"(\.[ch]):\d+:", r"\1:", said.strip().split("\n")[-1])[:90] or f"exit code {code}"
-        return f"{rule[0] if rule else last} ({name})"
+        last = re.sub(r"(\.[ch]):\d+:", r"\1:", said.strip().split("\n")[-1])[:90]
+        return f"{rule[0] if rule else last or f'exit code {code}'} ({name})"
     return None
 
 
