@@ -106,6 +106,12 @@ static int find_address(const LaunchContext *l, const char **out, char *error) {
         l->launcher);
 }
 
+/* Of a launcher that gives ranks their numbers, but not this variable. */
+static int fail_unset(const LaunchContext *l, const char *variable, const char *help, char *error) {
+    return fail_with(error, EXIT_USER, "%s says rank %d of %d, but %s is not set\nhelp: %s",
+                     l->launcher, l->rank, l->ranks, variable, help);
+}
+
 static int find_port(const LaunchContext *l, uint64_t identity, int32_t *out, char *error) {
     int32_t own = port_of("FSDP_NCCL_PORT", error);
     int32_t master = own ? own : port_of("MASTER_PORT", error);
@@ -118,24 +124,19 @@ static int find_port(const LaunchContext *l, uint64_t identity, int32_t *out, ch
                          "help: set FSDP_NCCL_PORT to a free port for all ranks",
                          master);
     if (!identity)
-        return fail_with(
-            error, EXIT_USER,
-            "%s says rank %d of %d, but MASTER_PORT is not set\n"
-            "help: set MASTER_PORT (or FSDP_NCCL_PORT) to a port that is free on rank 0's "
-            "host, the same for all ranks",
-            l->launcher, l->rank, l->ranks);
+        return fail_unset(l, "MASTER_PORT",
+                          "set MASTER_PORT (or FSDP_NCCL_PORT) to a port that is free on rank 0's "
+                          "host, the same for all ranks",
+                          error);
     *out = FIRST_PORT + (int32_t)(identity % PORTS);
     return 0;
 }
 
 static int check_local(const LaunchContext *l, char *error) {
     if (l->knows_local || l->ranks == 1) return 0;
-    return fail_with(
-        error, EXIT_USER,
-        "%s says rank %d of %d, but LOCAL_RANK is not set\n"
-        "help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the "
-        "GPU",
-        l->launcher, l->rank, l->ranks);
+    return fail_unset(
+        l, "LOCAL_RANK",
+        "LOCAL_RANK is the number of this process on its host, from 0; it chooses the GPU", error);
 }
 
 int launch_address(const LaunchContext *l, JoinOptions *o, char *error) {
