@@ -279,6 +279,8 @@ bool ck_stores_as_in_model(const CkContents *c);
 /* full.c: assigns tensors to files and places. Headers get the length that this version writes;
  * ck_set_size sets the length that a manifest states, or returns false. */
 int ck_full_files(CkContents *c, Arena *a, char *error);
+/* EXIT_USER if a name cannot stand in a file of tensors, or comes twice (tensor_bad_name). */
+int ck_check_names(const char *const *name, size_t stride, uint32_t n, char *error);
 bool ck_set_size(TensorPiece *w, uint64_t size);
 /* Text files next to the tensors: text k and its name; NULL after the last. malloc'ed. */
 char *ck_text(const CkContents *c, uint32_t k, const char **name);

@@ -74,9 +74,9 @@ static void add_files(CkContents *c, const char *kind, uint32_t first, uint32_t 
     c->n_full_file += n;
 }
 
-static int refuse_name(const CkContents *c, char *error) {
+int ck_check_names(const char *const *name, size_t stride, uint32_t n, char *error) {
     bool twice;
-    const char *bad = tensor_bad_name(&c->entry->name, sizeof *c->entry, c->n_entry, &twice);
+    const char *bad = tensor_bad_name(name, stride, n, &twice);
     if (!bad) return 0;
     return fail_with(error, EXIT_USER,
                      twice ? "two tensors of a checkpoint would be called %.200s"
@@ -91,7 +91,7 @@ char *ck_full_file_header(const CkContents *c, uint32_t file, Arena *a, uint64_t
 int ck_full_files(CkContents *c, Arena *a, char *error) {
     CkTensor **order = arena_array(a, CkTensor *, c->n_tensor + 1);
     uint32_t tensors = order_tensors(c, order), *last = ck_entries(c, order, a);
-    int code = refuse_name(c, error);
+    int code = ck_check_names(&c->entry->name, sizeof *c->entry, c->n_entry, error);
     if (code) return code;
     uint32_t weights = join_entries(c, order, last, tensors);
     join_entries(c, order, last, c->n_tensor);

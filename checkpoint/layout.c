@@ -335,14 +335,8 @@ int ck_files(CkContents *c, Arena *a, char *error) {
 }
 
 int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
-    bool twice;
-    const char *bad = tensor_bad_name(&c->tensor->name, sizeof *c->tensor, c->n_tensor, &twice);
-    if (bad)
-        return fail_with(error, EXIT_USER,
-                         twice ? "two tensors of a checkpoint would be called %.200s"
-                               : "%.200s cannot be the name of a tensor in a checkpoint",
-                         bad);
-    int code = check_runs(c, error);
+    int code = ck_check_names(&c->tensor->name, sizeof *c->tensor, c->n_tensor, error);
+    if (!code) code = check_runs(c, error);
     if (code) return code;
     int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
     Files files = {0};

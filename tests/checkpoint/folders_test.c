@@ -109,6 +109,7 @@ TEST_WITH(each_tensor_has_a_name_of_its_own, begin, end) {
         assert_non_null(strstr(error, "__metadata__"));
         c.tensor[i].name = c.tensor[i + 1].name;
         assert_int_not_equal(ck_files(&c, paths, error), 0);
+        assert_non_null(strstr(error, "two tensors of a checkpoint would be called"));
     }
 }
 
