@@ -214,9 +214,14 @@ static void check_result(Dtypes *d, uint64_t i, const Part *part, uint32_t j, bo
     bool data = slot->dtype == WANT_SAME && part->n_in && d->of[check_part_in(part, 0)].kept;
     d->of[v].kept = slot->dtype == DT_F32 || slot->dtype == WANT_FLOAT || data ||
                     (slot->dtype == WANT_DEFAULT && keeps);
-    /* A value that exists only inside a fused op is rounded like its result, or not at all. */
-    if (v >= c->p->n_values && c->p->instrs[i].op != OP_fused) return;
     const Type *t = check_type(c, v);
+    if (v >= c->p->n_values && c->p->instrs[i].op != OP_fused) {
+        /* A value that exists only inside a fused op is rounded like its result, or not at all, but
+         * logits and their gradient as what they pass through. */
+        int scratch = op_scratch((OpKind)c->p->instrs[i].op);
+        if (scratch < 0 || !slot->pitched) return;
+        t = &c->p->values[check_out(c, i, (uint32_t)scratch)].type;
+    }
     int dtype = dtype_of(d, part, j, keeps);
     if (dtype == DT_NONE || !type_is_float(t)) return;
     c->result->dtypes++;

@@ -90,10 +90,11 @@ static uint32_t table_parts(const PlanInstr *in, const OpParts *of, const uint32
     return n;
 }
 
-/* The number of values that exist only inside an instruction: those between its parts, or the steps
- * of its formula. */
+/* The number of values that exist only inside an instruction: those between its parts, the steps of
+ * its formula, or the term that an op adds to its last operand. */
 static uint32_t count_inner(const Plan *p, const PlanInstr *in) {
-    return in->op == OP_fused ? p->formulas[in->attr.index].n_step : MOST_INNER;
+    uint32_t between = op_parts((OpKind)in->op)->n_inner;
+    return in->op == OP_fused ? p->formulas[in->attr.index].n_step : MAX(between, 1u);
 }
 
 void check_index_inner(Check *c) {
@@ -211,12 +212,29 @@ static void type_inner(Check *c, uint64_t i, Type *to) {
     for (uint32_t k = 0; k < f->n_step; k++) to[k] = value[f->n_in + k];
 }
 
+/* Types of the values between the parts of column PARTS, inferred from the parts' signatures. */
+static void type_between(Check *c, uint64_t i, Type *to) {
+    Part part[CHECK_PARTS];
+    uint32_t n = check_parts(c, i, part);
+    for (uint32_t k = 0; k < n; k++) {
+        Type in[PART_OPERANDS];
+        BoundSignature b;
+        for (uint32_t j = 0; j < part[k].n_in; j++) in[j] = *check_type(c, part[k].own[j]);
+        bool fits = signature_bind(&b, (OpKind)part[k].op, part[k].n_in, in, 0, NULL);
+        for (uint32_t j = 0; fits && j < part[k].n_out; j++)
+            if (part[k].out[j] >= c->p->n_values)
+                to[part[k].out[j] - c->inner[i]] = signature_infer(&b, j);
+    }
+}
+
 void check_type_inner(Check *c) {
     for (uint64_t i = 0; i < c->p->n_instrs; i++) {
         const PlanInstr *in = &c->p->instrs[i];
         Type *to = &c->inner_type[c->inner[i] - c->p->n_values];
         if (in->op == OP_fused)
             type_inner(c, i, to);
+        else if (op_parts((OpKind)in->op)->n)
+            type_between(c, i, to);
         else if (in->n_out)
             *to = *check_type(c, in->first_out);
     }
@@ -473,6 +491,18 @@ static void number_part(Check *c, const Part *part, const Attrs *a, Meaning mean
     }
 }
 
+/* Scratch has a number that no value of a model has, so an op that reads it computes no value of
+ * the model either. */
+static void number_scratch(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    int scratch = op_scratch((OpKind)in->op);
+    if (scratch < 0) return;
+    uint32_t v = check_out(c, i, (uint32_t)scratch);
+    uint64_t number =
+        check_term(c, in->op, &in->attr, (uint32_t)scratch, &(Type){.rank = 0}, 0, NULL);
+    c->number[v] = c->without_dropout[v] = c->of_model[v] = number;
+}
+
 void check_number(Check *c, const PlanProgram *pr) {
     for (uint64_t i = pr->first_instr; i < check_end(pr); i++) {
         int64_t param = check_param_shown(c, i);
@@ -488,5 +518,6 @@ void check_number(Check *c, const PlanProgram *pr) {
             Attrs a = check_part_attrs(c, i, &part[k]);
             for (int m = 0; m < MEANINGS; m++) number_part(c, &part[k], &a, (Meaning)m);
         }
+        number_scratch(c, i);
     }
 }

@@ -133,6 +133,8 @@ bool cut_is_made_of_steps(const CutOp *op) {
 
 static bool find_steps(const CutOp *op, CutSteps *all, Arena *arena) {
     all->n = all->n_values = 0;
+    if (op_info[op->kind].scratch)
+        return false; /* no part makes it, so nothing says how it is cut */
     if (op->n_in + op->n_out + MOST_INNER > MOST_VALUES || op->n_out > FORMULA_RESULTS)
         return false;
     uint32_t most = op->kind == OP_fused ? op->n_step : op_parts(op->kind)->n;

@@ -105,6 +105,18 @@ static OpProducts products_matmul_grad_b(const Work *w) {
     return product(rows_of(&w->out[0]) / MAX(m, 1), m, last_dim(&w->out[0]),
                    matrix_rows(&w->in[0]));
 }
+/* x [R, D], w [O, D]: logits, and in training the gradients of both. */
+static bool has_gradients(const Work *w) { return w->op == OP_linear_cross_entropy_both; }
+static OpProducts products_chunks(const Work *w) {
+    OpProducts p = product(1, rows_of(&w->in[0]), w->in[1].dim[0], last_dim(&w->in[0]));
+    p.count = has_gradients(w) ? 3 : 1;
+    return p;
+}
+/* And the loss of each logit, with its gradient as for cross_entropy_both. */
+static int64_t flops_chunks(const Work *w) {
+    OpProducts p = products_chunks(w);
+    return products_flops(&p) + 8 * p.pairs;
+}
 /* Every row once, with the weights of its expert; as many rows for one as for another. */
 static OpProducts experts(int64_t rows, int64_t n, int64_t k, int64_t count) {
     count = rows % MAX(count, 1) ? 1 : MAX(count, 1);
@@ -185,6 +197,18 @@ static int64_t bytes_embedding_grad(const Work *w) {
     int64_t rows = type_elements(&w->in[0]) * dtype_bytes(w->out[0].dtype);
     return type_bytes(&w->in[0]) + type_bytes(&w->in[1]) + 2 * rows +
            (w->n_in > 2 ? 0 : type_bytes(&w->out[0]));
+}
+
+/* Logits are written and read, x is read, and for each chunk all of w. In training logits are
+ * replaced by their gradient and read twice, x and each chunk's w are read again, and the gradient
+ * of w is written for each chunk, and read where there was one before. */
+static int64_t bytes_chunks(const Work *w) {
+    const Type *chunk = &w->out[w->n_out - 1];
+    int64_t logits = times(rows_of(&w->in[0]), last_dim(chunk)) * dtype_bytes(chunk->dtype);
+    int64_t count = w->a->count, x = type_bytes(&w->in[0]), of_w = type_bytes(&w->in[1]);
+    if (!has_gradients(w)) return 2 * logits + x + times(count, of_w);
+    int64_t dw = type_bytes(&w->out[1]);
+    return 5 * logits + 2 * x + type_bytes(&w->out[0]) + times(2 * count, of_w + dw) - dw;
 }
 
 /* ---- scratch ---- */
@@ -292,6 +316,22 @@ static int64_t ws_cuda_norm_grad(const Work *w) {
 static int64_t ws_cuda_exact(const Work *w) {
     (void)w;
     return 64 * EXACT_WORDS * 8;
+}
+
+/* The most that a product of a chunk, or its loss, needs; they run one after the other. */
+static int64_t ws_cuda_matmul_chunks(const Work *w) {
+    const Type *chunk = &w->out[w->n_out - 1];
+    Type x = w->in[0], dx = x, dw = w->in[1];
+    if (has_gradients(w)) dx = w->out[0], dw = w->out[1];
+    x.rank = dx.rank = 2;
+    x.dim[0] = dx.dim[0] = chunk->dim[0];
+    x.dim[1] = dx.dim[1] = last_dim(&w->in[0]);
+    const Work parts[] = {{w->a, 2, 1, (const Type[]){x, w->in[1]}, chunk, OP_linear},
+                          {w->a, 2, 1, (const Type[]){*chunk, w->in[1]}, &dx, OP_linear_grad_input},
+                          {w->a, 3, 1, (const Type[]){*chunk, x, dw}, &dw, OP_linear_grad_weight}};
+    int64_t most = ws_cuda_exact(w), n = has_gradients(w) ? ARRAY_LEN(parts) : 1;
+    for (int64_t k = 0; k < n; k++) most = MAX(most, ws_cuda_matmul(&parts[k]));
+    return most;
 }
 
 /* The ids, stably sorted by row: 16 bytes per id. */

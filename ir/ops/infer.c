@@ -351,6 +351,19 @@ static const char *check_buckets(Infer *s, const Type *w) {
 static const char *types_relative_bias(Infer *s) { return check_buckets(s, &s->in[0]); }
 static const char *types_relative_bias_grad(Infer *s) { return check_buckets(s, &s->out[0]); }
 
+/* ---- losses ---- */
+
+/* Rows of x in `count` chunks of one length, except that the last may be shorter. */
+static const char *types_chunk(Infer *s) {
+    int64_t rows = type_elements(&s->in[0]) / last_dim(&s->in[0]), count = s->a->count;
+    int64_t dim[2] = {count > 0 ? rows / count + (rows % count > 0) : 0, s->in[1].dim[0]};
+    if (!dim[0] || rows / dim[0] + (rows % dim[0] > 0) != count)
+        return infer_fails(s, "%lld rows cannot be cut into %lld chunks", (long long)rows,
+                           (long long)count);
+    s->out[s->n_out - 1] = type_of(s->in[0].dtype, 2, dim);
+    return NULL;
+}
+
 /* ---- sums, collectives ---- */
 
 static const char *types_metric_add(Infer *s) {

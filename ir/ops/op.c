@@ -45,6 +45,7 @@ const OpInfo op_info[OP_COUNT] = {
 #define LOSS(operand) .term = TERM_LOSS, .counted = #operand,
 #define METRIC(operand) .term = TERM_METRIC, .counted = #operand,
 #define PARTIAL(result, how) .partial = PARTIAL_##how, .summed = #result,
+#define SCRATCH(result) .scratch = #result,
 #define KEEPS(...) .keeps = {__VA_ARGS__},
 #define STANDS_FOR(words) .stands = words,
 #define CLASS(kind) .cost_class = CLASS_##kind,

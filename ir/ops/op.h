@@ -98,6 +98,7 @@ typedef struct OpInfo {
     uint16_t part, merge; /* column MERGED; 0: the op has none */
     const char *counted;  /* if it is a loss or metric: the operand whose elements count */
     const char *summed;   /* of a partial sum: that result */
+    const char *scratch;  /* the result that is memory for the op itself; NULL: there is none */
     uint8_t cost_class;   /* OpClass, of an op that is launched */
     const char *stands;   /* the ops that it stands for, separated by blanks; NULL: only itself */
 } OpInfo;

@@ -60,8 +60,11 @@
  *                     operands are, and its first results become
  *   STANDS_FOR(words) the ops, separated by blanks, in whose place a pass or the language writes
  *                     it: what shard.recompute says about the first also applies to it
+ *   SCRATCH(result)   that result is memory for the op itself, whose size follows from types and
+ *                     attributes. It has an address while the op runs, and nothing reads it
  *   PARTS(text)       what it computes, as other ops, in the form of parts.h. The plan checker
- *                     takes the op apart accordingly; its bits are those of its parts
+ *                     takes the op apart accordingly; its bits are those of its parts, except for a
+ *                     gradient that is added up over `count` chunks
  *
  * What many ops have in common is one word in their rows: UNARY_OP computes with single elements,
  * BINARY_OP with pairs that broadcast as in NumPy; SLOPE_OP(x) is the gradient of a UNARY_OP, made
@@ -157,6 +160,9 @@
 #ifndef STANDS_FOR
 #define STANDS_FOR(words)
 #endif
+#ifndef SCRATCH
+#define SCRATCH(result)
+#endif
 #ifndef PARTS
 #define PARTS(text)
 #endif
@@ -219,6 +225,7 @@
 #undef LINEAR
 #undef KEEPS
 #undef STANDS_FOR
+#undef SCRATCH
 #undef PARTS
 #undef UNARY_OP
 #undef BINARY_OP

@@ -88,6 +88,8 @@ static void scan_parts(OpKind kind) {
         scan_part(&c);
     } while (text_take(&c.at, "; "));
     if (*c.at) broken(&c, "something left over");
+    int scratch = op_scratch(kind);
+    if (scratch >= 0) c.made |= 1u << scratch;
     if (c.made != (1u << op_signature(kind)->out_max) - 1)
         broken(&c, "a result that nothing makes");
 }

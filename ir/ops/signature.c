@@ -156,6 +156,11 @@ int op_partial_result(OpKind kind) {
     return name ? signature_find_result(op_signature(kind), name) : -1;
 }
 
+int op_scratch(OpKind kind) {
+    const char *name = op_info[kind].scratch;
+    return name ? signature_find_result(op_signature(kind), name) : -1;
+}
+
 int op_partial_operand(OpKind kind) {
     for (int of = 0; of < OP_COUNT; of++) {
         const char *name = op_info[of].summed;

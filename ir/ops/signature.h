@@ -70,7 +70,10 @@ int signature_find(const Signature *s, const char *name);
 int signature_find_result(const Signature *s, const char *name);
 /* The result that column PARTIAL names, -1 when there is none. */
 int op_partial_result(OpKind kind);
-/* The operand, -1 when there is none, that is such a result: it has the name of one. */
+/* The result that column SCRATCH names, -1 when there is none. */
+int op_scratch(OpKind kind);
+/* The operand, -1 when there is none, that is a result of column PARTIAL: it has the name of one.
+ */
 int op_partial_operand(OpKind kind);
 
 /* A signature with the sizes that types give it. */

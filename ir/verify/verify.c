@@ -52,16 +52,24 @@ static bool number_all(Verify *v) {
 
 #define NO_SOUND_TYPE UINT32_MAX /* of a value that is defined: said where it is made */
 
+static bool is_scratch(const Graph *g, ValueId v) {
+    return op_scratch(value_maker(g, v)->kind) == (int)g->values.at[v].result;
+}
+
 static bool check_operands(Verify *v, const Op *op) {
     bool good = true;
     for (uint32_t i = 0; i < op->n_in; i++) {
         ValueId x = op->in[i];
-        if (x < v->g->values.n && v->defined[x] == v->program_row + 1) continue;
+        if (x < v->g->values.n && v->defined[x] == v->program_row + 1 && !is_scratch(v->g, x))
+            continue;
         good = false;
         if (x < v->g->values.n && v->defined[x] == NO_SOUND_TYPE) continue;
         if (x >= v->g->values.n || v->value_number[x] == NO_VALUE)
             verify_broken(v, RULE_GRAPH_1, op,
                           "operand %u has no defining instruction in a program", i);
+        else if (v->defined[x] == v->program_row + 1)
+            verify_broken(v, RULE_GRAPH_1, op, "operand %%%u is scratch of the op that defines it",
+                          v->value_number[x]);
         else
             verify_broken(v, RULE_GRAPH_1, op, "operand %%%u is read before it is defined",
                           v->value_number[x]);

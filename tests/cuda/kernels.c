@@ -193,16 +193,19 @@ static void compare_words(const Trial *t, const Placing *p, const char *what) {
     const Case *c = t->c;
     if (!cpu || !c->exact) return;
     int64_t want[EXACT_WORDS], got[EXACT_WORDS], scratch_bytes = trial_scratch(t, DEVICE_CPU);
-    int words = c->out[0].dtype == DT_I64 ? 0 : 1; /* which output is the sum */
-    void *scratch = zeroed(scratch_bytes), *other = zeroed(1 << 20);
-    void *out[MAX_CASE_OPERANDS] = {words ? other : want, words ? want : other};
+    void *scratch = zeroed(scratch_bytes), *out[MAX_CASE_OPERANDS];
+    int words = 0; /* which output is the sum */
+    while (c->out[words].dtype != DT_I64) words++;
+    for (int j = 0; j < c->n_out; j++)
+        out[j] = j == words ? want : zeroed(type_bytes(&t->types[c->n_in + j]));
     char error[ERROR_BYTES];
     TrialCall made;
     trial_call(t, (const void *const *)t->input, out, scratch, scratch_bytes, 1, &made);
     CHECK(cpu->launch(cpu_context, STREAM_COMPUTE, &made.call, error) == 0);
     memcpy(got, image + p->out[words], sizeof got);
     free(scratch);
-    free(other);
+    for (int j = 0; j < c->n_out; j++)
+        if (j != words) free(out[j]);
     double a = 0, b = 0;
     for (int k = 0; k < EXACT_BINS; k++) {
         a += ldexp((double)want[k], EXACT_BIN_BITS * k + EXACT_LOWEST_EXPONENT);

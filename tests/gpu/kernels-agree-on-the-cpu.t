@@ -6,8 +6,8 @@
 # NEEDS: build:device_cpu.so sanitizer:none
 # TIME: 120
 ==== out
-170
+172
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
-terms of 770 cases: 0 faults
+terms of 778 cases: 0 faults

@@ -238,6 +238,38 @@ static void of_cross_entropy_both(const Trial *t, double *const *out) {
     free(lse);
 }
 
+/* Of the head and its loss in chunks: rounding of a logit is a term of its exponent. */
+static void of_chunks(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    const Type logits = head_logits(c);
+    bool trains = c->op == OP_linear_cross_entropy_both;
+    int64_t v = last(&logits), n = type_elements(&logits), d = last(&c->in[0].type);
+    double *y = calloc((size_t)n, sizeof *y), *size = calloc((size_t)n, sizeof *size);
+    EACH(i, n) EACH(k, d) {
+        double term = t->in[0][i / v * d + k] * t->in[1][i % v * d + k];
+        y[i] += term;
+        size[i] += fabs(term);
+    }
+    for (int j = 0; j < c->n_out; j++) EACH(i, out_n(c, j)) out[j][i] = 0;
+    EACH(r, n / v) {
+        double lse = row_lse(y + r * v, v), of_target = 0;
+        EACH(i, v) {
+            double *s = &size[r * v + i];
+            bool one = t->in[2][r] == (double)i;
+            if (one) of_target = *s;
+            if (!trains) continue;
+            *s = slope_terms(c, y[r * v + i], lse, one) + exp(y[r * v + i] - lse) * *s;
+            *s *= seed_of(t);
+            EACH(k, d) out[0][r * d + k] += *s * fabs(t->in[1][i * d + k]);
+            EACH(k, d) out[1][i * d + k] += *s * fabs(t->in[0][r * d + k]);
+        }
+        if (t->in[2][r] >= 0) out[c->n_out - 2][0] += fabs(lse) + of_target;
+    }
+    head_chunk(c, size, out[c->n_out - 1]);
+    free(y);
+    free(size);
+}
+
 /* Output j is the new value of input j. */
 static void of_update(const Trial *t, double *const *out) {
     for (int j = 0; j < t->c->n_out; j++) EACH(i, out_n(t->c, j))

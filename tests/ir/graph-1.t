@@ -11,9 +11,9 @@ program eval
 end
 ==== err
 error[E0521]: graph-1: program train, #0 relu: operand %1 is read before it is defined
-  = help: an operand is the result of an earlier op of the same program
+  = help: an operand is the result of an earlier op of the same program, and not scratch
 
 error[E0521]: graph-1: program eval, #2 relu: operand %1 is read before it is defined
-  = help: an operand is the result of an earlier op of the same program
+  = help: an operand is the result of an earlier op of the same program, and not scratch
 
 ==== exit 1

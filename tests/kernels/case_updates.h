@@ -43,6 +43,18 @@
              (WORDS), REF(accuracy), .attr = {.ignore = -100, .k = 3}, .limit = v),                \
         CASE(accuracy, "accuracy " #r " " #v, (IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)),      \
              (WORDS), REF(accuracy), .attr = {.ignore = -100, .k = 1}, .limit = v)
+/* The head and its loss in chunks of n of r rows; logits are p elements apart. In bf16 the gradient
+ * of w is rounded after each chunk. */
+#define CHUNKED_HEAD(r, d, o, p, chunks, n, dw, weight, ...)                                       \
+    CASE(linear_cross_entropy, "linear_cross_entropy " #r " in " #chunks,                          \
+         (NORMAL(r, d), NORMAL(o, d), IN(DT_I32, TARGETS, r)), (WORDS, PITCHED(p, n, o)),          \
+         REF(linear_cross_entropy), .attr = {.ignore = -100, .z = weight, .count = chunks},        \
+         .tolerance = 4e-6, .limit = o, .exact = true, .product = true, .chain = true),            \
+        CASE(linear_cross_entropy_both, "linear_cross_entropy_both " #r " in " #chunks,            \
+             (NORMAL(r, d), NORMAL(o, d), IN(DT_I32, TARGETS, r) __VA_ARGS__),                     \
+             (REAL(r, d), dw(o, d), WORDS, PITCHED(p, n, o)), REF(linear_cross_entropy_both),      \
+             .attr = {.ignore = -100, .exponent = -7, .z = weight, .count = chunks},               \
+             .tolerance = 4e-6, .limit = o, .exact = true, .product = true, .chain = true)
 /* The head of a model and its loss, with logits whose rows are p elements apart. */
 #define PITCHED_HEAD(r, d, o, p)                                                                   \
     CASE(linear, "linear, pitch " #p, (NORMAL(r, d), NORMAL(o, d), NORMAL(o)), (PITCHED(p, r, o)), \

@@ -251,7 +251,7 @@ REF(norm_grad) {
 
 /* ---- loss */
 
-static double row_lse(const double *x, int64_t v) {
+double row_lse(const double *x, int64_t v) {
     double top = -INFINITY, sum = 0;
     EACH(i, v) top = fmax(top, x[i]);
     EACH(i, v) sum += exp(x[i] - top);

@@ -11,6 +11,13 @@ static inline int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i
 static inline int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
 static inline int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
 
+/* The log-sum-exp of v logits. */
+double row_lse(const double *x, int64_t v);
+
+/* Of linear_cross_entropy: the type of all logits; the result `chunk`, of all of their rows. */
+Type head_logits(const Case *c);
+void head_chunk(const Case *c, const double *rows, double *chunk);
+
 /* Of attention, with operands from number `first` on: q, k and v, or all in one. */
 typedef struct AttentionSizes {
     int64_t b, t, s, heads, key_heads, h;

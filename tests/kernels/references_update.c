@@ -1,5 +1,6 @@
-/* References in f64 for the update, flat groups and dropout. */
+/* References in f64 for the update, flat groups, dropout and the loss in chunks. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/references.h"
@@ -454,4 +455,58 @@ REF(adafactor) {
         out[0][i] =
             in[0][i] * (1 - lr * decay_of(c, i)) - alpha / fmax(1, size / c->attr.limit) * u;
     }
+}
+
+/* Part `op` of a fused op, as a case of its own. */
+static Case part_of_head(const Case *c, OpKind op, const Type *x, const Type *w, const Type *y) {
+    Case part = {.op = op, .attr = c->attr, .n_in = 2, .n_out = 1, .out = {*y}};
+    part.in[0].type = *x;
+    part.in[1].type = *w;
+    return part;
+}
+Type head_logits(const Case *c) {
+    Type t = c->in[0].type;
+    t.dim[t.rank - 1] = c->in[1].type.dim[0];
+    return t;
+}
+/* What a buffer of so many rows holds when it has held all of them, chunk by chunk. */
+void head_chunk(const Case *c, const double *rows, double *chunk) {
+    int64_t o = c->in[1].type.dim[0], most = c->out[c->n_out - 1].dim[0], n = in_n(c, 2);
+    EACH(r, n) memcpy(chunk + r % most * o, rows + r * o, sizeof(double) * (size_t)o);
+}
+/* All logits, their loss and the log-sum-exp of their rows. */
+static void head_losses(const Case *c, double *const *in, double *y, double *lse, double *loss) {
+    const Type logits = head_logits(c);
+    Case part = part_of_head(c, OP_linear, &c->in[0].type, &c->in[1].type, &logits);
+    ref_linear(&part, in, (double *[]){y});
+    part = part_of_head(c, OP_cross_entropy, &logits, &c->in[2].type, &logits);
+    ref_cross_entropy(&part, (double *[]){y, in[2]}, (double *[]){loss, lse});
+}
+REF(linear_cross_entropy) {
+    const Type logits = head_logits(c);
+    double *y = calloc((size_t)type_elements(&logits), sizeof *y);
+    double *lse = calloc((size_t)in_n(c, 2), sizeof *lse);
+    head_losses(c, in, y, lse, out[0]);
+    head_chunk(c, y, out[1]);
+    free(y);
+    free(lse);
+}
+REF(linear_cross_entropy_both) {
+    const Type logits = head_logits(c), *x = &c->in[0].type, *w = &c->in[1].type;
+    int64_t n = type_elements(&logits), rows = in_n(c, 2);
+    double *y = calloc((size_t)n, sizeof *y), *dy = calloc((size_t)n, sizeof *dy);
+    double *lse = calloc((size_t)rows, sizeof *lse);
+    head_losses(c, in, y, lse, out[2]);
+    Case part = part_of_head(c, OP_cross_entropy_grad, &logits, &c->in[2].type, &logits);
+    part.in[2] = c->in[c->n_in - 1]; /* it says whether there is a loss scale */
+    part.n_in = 3;
+    ref_cross_entropy_grad(&part, (double *[]){y, in[2], lse, in[3]}, (double *[]){dy});
+    part = part_of_head(c, OP_linear_grad_input, &logits, w, x);
+    ref_linear_grad_input(&part, (double *[]){dy, in[1]}, out);
+    part = part_of_head(c, OP_linear_grad_weight, &logits, x, w);
+    ref_linear_grad_weight(&part, (double *[]){dy, in[0]}, out + 1);
+    head_chunk(c, dy, out[3]);
+    free(y);
+    free(dy);
+    free(lse);
 }

@@ -262,9 +262,11 @@ TEST(a_pass_that_cannot_work_on_a_written_graph_says_so) {
     assert_text(
         &f.reported,
         "error[E0521]: graph-1: program train, #0 field: operand %1 is read before it is defined\n"
-        "  = help: an operand is the result of an earlier op of the same program\n\n"
+        "  = help: an operand is the result of an earlier op of the same program, and not "
+        "scratch\n\n"
         "error[E0521]: graph-1: program train, #0 field: operand %2 is read before it is defined\n"
-        "  = help: an operand is the result of an earlier op of the same program\n\n"
+        "  = help: an operand is the result of an earlier op of the same program, and not "
+        "scratch\n\n"
         "error[E0521]: pass `broken` cannot work on this graph: its result breaks the rules above\n"
         "  = help: the passes before `broken` never make such a graph; fsdpc dump --stage=model "
         "prints one that they make\n\n");

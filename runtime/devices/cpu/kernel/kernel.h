@@ -100,6 +100,10 @@ bool CPU_NAME(product_here)(const DeviceContext *cpu, float *buffer, const Produ
 void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements);
 
+/* loss.c: cross_entropy, or cross_entropy_both, of rows `first` and after it of `rows`; adds to the
+ * sum of those before, or clears it if there are none. */
+int CPU_NAME(loss_of_chunk)(const Launch *l, int64_t first, int64_t rows);
+
 /* formula.c. Evaluates a formula on the operands of a launch; these broadcast to the results, which
  * have one shape. */
 int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step);

@@ -15,15 +15,19 @@
 #include "kernel.h"
 #include "target_rows.h"
 
-/* 0, or the error for the first target that is not an index into the logits, operand k. */
-static int take_targets(const Launch *l, uint32_t k, TargetRows *t) {
+/* 0, or the error for the first target that is not an index into the logits, operand k. For the
+ * message: its first row is row `first` of `rows`. */
+static int take_chunk(const Launch *l, uint32_t k, int64_t first, int64_t rows, TargetRows *t) {
     *t = target_rows(l->call, k);
     for (int64_t row = 0; row < t->n; row++) {
         int32_t target = t->targets[row];
         if (target != t->ignore && (target < 0 || target >= t->whole))
-            return index_error(l, INDEX_TARGET, (IndexPlace){row, t->n}, target, t->whole);
+            return index_error(l, INDEX_TARGET, (IndexPlace){first + row, rows}, target, t->whole);
     }
     return 0;
+}
+static int take_targets(const Launch *l, uint32_t k, TargetRows *t) {
+    return take_chunk(l, k, 0, type_elements(l->call->in_type[k + 1]), t);
 }
 
 /* Of that row. *top is its largest logit, and receives that of the row after it, unless it is the
@@ -188,13 +192,10 @@ KERNEL(cross_entropy_each_grad) {
 /* ---- losses: their sum, or that of each row; and of each row lse, or the slope, which may be
  * written over it: row by row, so that it comes from the nearest cache that holds it */
 
-static int losses_of_rows(const Launch *l, int64_t *words, float *each, float *lse,
-                          const Result *slope, float seed) {
+static void losses_of_rows(const Launch *l, const TargetRows *rows, int64_t *words, float *each,
+                           float *lse, const Result *slope, float seed) {
+    const TargetRows t = *rows;
     Operand logits = input(l, 0);
-    TargetRows t;
-    int code = take_targets(l, 0, &t);
-    if (code) return code;
-    if (words) memset(words, 0, EXACT_WORDS * sizeof *words);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         ExactSum sum = {0};
@@ -214,20 +215,40 @@ static int losses_of_rows(const Launch *l, int64_t *words, float *each, float *l
         }
         if (words) exact_finish(&sum, words);
     }
+}
+
+static void zero_words(void *words) { memset(words, 0, EXACT_WORDS * sizeof(int64_t)); }
+
+KERNEL(cross_entropy) {
+    TargetRows t;
+    int code = take_targets(l, 0, &t);
+    if (code) return code;
+    zero_words(l->call->out[0]);
+    losses_of_rows(l, &t, l->call->out[0], NULL, l->call->out[1], NULL, 0.0f);
+    return 0;
+}
+KERNEL(cross_entropy_each) {
+    TargetRows t;
+    int code = take_targets(l, 0, &t);
+    if (!code) losses_of_rows(l, &t, NULL, l->call->out[0], l->call->out[1], NULL, 0.0f);
+    return code;
+}
+
+int CPU_NAME(loss_of_chunk)(const Launch *l, int64_t first, int64_t rows) {
+    Result slope = output(l, 0);
+    float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
+    bool trains = l->call->n_out > 1;
+    int64_t *words = l->call->out[trains];
+    TargetRows t;
+    int code = take_chunk(l, 0, first, rows, &t);
+    if (code) return code;
+    if (!first) zero_words(words);
+    losses_of_rows(l, &t, words, NULL, NULL, trains ? &slope : NULL, seed);
     return 0;
 }
 
-KERNEL(cross_entropy) {
-    return losses_of_rows(l, l->call->out[0], NULL, l->call->out[1], NULL, 0.0f);
-}
-KERNEL(cross_entropy_each) {
-    return losses_of_rows(l, NULL, l->call->out[0], l->call->out[1], NULL, 0.0f);
-}
-
 KERNEL(cross_entropy_both) {
-    Result out = output(l, 0);
-    float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
-    return losses_of_rows(l, l->call->out[1], NULL, NULL, &out, seed);
+    return CPU_NAME(loss_of_chunk)(l, 0, type_elements(l->call->in_type[1]));
 }
 
 /* ---- mse: the difference is rounded to f32, its square is exact */

@@ -9,6 +9,7 @@
  * micro-batches left (attribute `earlier`) is added to the rounded result, piece by piece: the bits
  * of a product and an accumulate. Rows of y and dy may have a pitch (op.h).
  */
+#include "head_chunks.h"
 #include "tiles.h"
 #include "widen.h"
 
@@ -106,4 +107,18 @@ KERNEL(linear_grad_weight_bias) {
     int code = launch_part(l, CPU_NAME(linear_grad_weight), c->n_in, c->in, c->in_type, 0);
     if (code || l->cpu->rehearsing) return code;
     return launch_part(l, CPU_NAME(sum_leading), 1, c->in, c->in_type, 1);
+}
+
+/* ---- with the loss, in chunks */
+
+static int loss_of_chunk(const Launch *l, int64_t first, int64_t rows) {
+    return l->cpu->rehearsing ? 0 : CPU_NAME(loss_of_chunk)(l, first, rows);
+}
+
+KERNEL(linear_cross_entropy) {
+    return run_head(l, &(HeadKernels){.linear = CPU_NAME(linear), .loss = loss_of_chunk});
+}
+KERNEL(linear_cross_entropy_both) {
+    return run_head(l, &(HeadKernels){CPU_NAME(linear), CPU_NAME(linear_grad_input),
+                                      CPU_NAME(linear_grad_weight), loss_of_chunk});
 }

@@ -142,6 +142,9 @@ static inline int launch_copy(const Launch *l, void *to, const void *from, int64
 CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
                              const void *from, int from_dtype, int64_t from_pitch, int64_t width,
                              int64_t rows);
+/* loss.cu: cross_entropy, or cross_entropy_both, of rows `first` and after it of `rows`; adds to
+ * the sum of those before, or clears it if there are none. */
+CUDA_C int cuda_loss_of_chunk(const Launch *l, int64_t first, int64_t rows);
 /* formula.cu. Evaluates a formula on the operands of a launch; these broadcast to the results,
  * which have one shape. */
 int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step);

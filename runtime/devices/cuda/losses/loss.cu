@@ -19,6 +19,7 @@ enum { LOSS_THREADS = 256 };
 struct LossRows : TargetRows {
     Operand logits;
     Reports reports;
+    int64_t first, all; /* for reports: the number of the first row, and of all rows */
 };
 
 DEVICE float loss_of(const LossRows &r, double log_sum, float wanted) {
@@ -34,7 +35,8 @@ DEVICE float share_of(const LossRows &r, float lse) {
 DEVICE int64_t counted_target(const LossRows &r, int64_t row, int64_t target, bool report) {
     if (target == r.ignore) return -1;
     if (target >= 0 && target < r.whole) return target;
-    if (report) report_fault(r.reports, FAULT_INDEX + INDEX_TARGET, row, target, r.whole, r.n);
+    if (report)
+        report_fault(r.reports, FAULT_INDEX + INDEX_TARGET, r.first + row, target, r.whole, r.all);
     return -1;
 }
 DEVICE int64_t target_of(const LossRows &r, int64_t row, bool report) {
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     if (threadIdx.x >= WARP) return;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     if (threadIdx.x == 0) {
-        lse[row] = (float)log_sum;
+        if (lse) lse[row] = (float)log_sum;
         if (target >= 0) loss = loss_of(r, log_sum, element_load(r.logits, start + target));
     }
     if (words)
@@ -125,23 +127,25 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 }
 
 static LossRows take_rows(const Launch *l, uint32_t k = 0) {
-    return {target_rows(l->call, k), input(l, k), reports_of(l)};
+    TargetRows rows = target_rows(l->call, k);
+    return {rows, input(l, k), reports_of(l), 0, rows.n};
 }
 
 static int zero_words(const Launch *l, void *words) {
     return launch_set(l, words, 0, EXACT_WORDS * 8);
 }
 
-static int launch_losses(const Launch *l, void *words, void *each) {
-    LossRows r = take_rows(l);
+static int launch_losses(const Launch *l, LossRows r, void *words, void *each, void *lse) {
     return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)words, (float *)each,
-                  (float *)l->call->out[1], r);
+                  (float *)lse, r);
 }
 KERNEL(cross_entropy) {
     int code = zero_words(l, l->call->out[0]);
-    return code ? code : launch_losses(l, l->call->out[0], NULL);
+    return code ? code : launch_losses(l, take_rows(l), l->call->out[0], NULL, l->call->out[1]);
 }
-KERNEL(cross_entropy_each) { return launch_losses(l, NULL, l->call->out[0]); }
+KERNEL(cross_entropy_each) {
+    return launch_losses(l, take_rows(l), NULL, l->call->out[0], l->call->out[1]);
+}
 
 /* ---- the loss, if ranks share out the columns: a block owns a part of a row */
 
@@ -391,13 +395,8 @@ static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const L
     return code ? code : LAUNCH(l, function, (unsigned)r.n, threads, bytes, words, s, r);
 }
 
-KERNEL(cross_entropy_both) {
+static int launch_both(const Launch *l, int64_t *words, const LossRows &r) {
     Result out = output(l, 0);
-    LossRows r = take_rows(l);
-    if (r.width > INT32_MAX) return bad_operands(l);
-    int64_t *words = (int64_t *)l->call->out[1];
-    int code = zero_words(l, words);
-    if (code) return code;
     Slopes s = {out, type_pitch(out.type), __builtin_ldexpf(1.0f, (int)l->call->attr->exponent),
                 step_operand(l, 2)};
     int form = form_with(form_with(FORM_NONE, r.logits, r.pitch), out, s.pitch);
@@ -408,6 +407,20 @@ KERNEL(cross_entropy_both) {
                     : launch_both<of, false>(l, words, s, r);
     });
 }
+
+CUDA_C int cuda_loss_of_chunk(const Launch *l, int64_t first, int64_t rows) {
+    bool trains = l->call->n_out > 1;
+    int64_t *words = (int64_t *)l->call->out[trains];
+    LossRows r = take_rows(l);
+    r.first = first;
+    r.all = rows;
+    if (r.width > INT32_MAX) return bad_operands(l);
+    int code = first ? 0 : zero_words(l, words);
+    if (code) return code;
+    return trains ? launch_both(l, words, r) : launch_losses(l, r, words, NULL, NULL);
+}
+
+KERNEL(cross_entropy_both) { return cuda_loss_of_chunk(l, 0, type_elements(l->call->in_type[1])); }
 
 /* ---- mse: the difference is rounded to f32, its square is exact */
 

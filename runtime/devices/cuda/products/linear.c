@@ -11,6 +11,7 @@
  * multiplied in f32: 16-bit operands are widened into the workspace, and a 16-bit result is formed
  * there. Rows of y and dy may have a pitch (op.h), which is their leading dimension.
  */
+#include "head_chunks.h"
 #include "products.h"
 
 /* Widens an operand of 16 bits into a dense copy in the workspace. *pitch: elements from row to
@@ -252,4 +253,19 @@ KERNEL(linear_grad_weight_bias) {
     bool fits = db.dtype == p.out.dtype;
     FusedParts parts = {l, &p, cuda_sum_leading, 1, 1, {c->in[0]}, {c->in_type[0]}};
     return run_fused(l, &p, fits ? EPILOGUE_BGRADB : EPILOGUE_NONE, db.at, NULL, NULL, &parts);
+}
+
+/* ---- with the loss, in chunks. The targets of a rehearsal are not indices, so it leaves out the
+ * loss. */
+
+static int loss_of_chunk(const Launch *l, int64_t first, int64_t rows) {
+    return products_rehearsing(l) ? 0 : cuda_loss_of_chunk(l, first, rows);
+}
+
+KERNEL(linear_cross_entropy) {
+    return run_head(l, &(HeadKernels){.linear = cuda_linear, .loss = loss_of_chunk});
+}
+KERNEL(linear_cross_entropy_both) {
+    return run_head(l, &(HeadKernels){cuda_linear, cuda_linear_grad_input, cuda_linear_grad_weight,
+                                      loss_of_chunk});
 }
