@@ -135,6 +135,8 @@ void resolve_train(Model *m, Policy *p, RunSettings *s) {
     p->clip = setting_number(m, "train", "clip");
     p->clip_value = setting_number(m, "train", "clip_value");
     resolve_norm(m, p);
+    int64_t chunks = setting_count(m, "train", "loss_chunks");
+    p->loss_chunks = chunks > 1 ? chunks : 0;
     s->eval_every = setting_count(m, "train", "eval_every");
     s->eval_steps = setting_count(m, "train", "eval_steps");
     s->seed = (uint64_t)setting_integer(m, "train", "seed");

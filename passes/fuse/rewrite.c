@@ -100,6 +100,11 @@ static void emit_fused(Rewrite *r, const Fused *f) {
     g->ops.at[id].recomputed = source.recomputed;
     for (uint32_t j = 0; j < f->n_out; j++) {
         ValueId out = g->ops.at[id].out + j;
+        if (f->out[j] == NO_VALUE) {
+            g->values.at[out].type.dtype = g->values.at[f->like].type.dtype;
+            g->values.at[out].type.pitch = g->values.at[f->like].type.pitch;
+            continue;
+        }
         g->values.at[out].type = g->values.at[f->out[j]].type;
         g->values.at[out].placement = g->values.at[f->out[j]].placement;
         r->became[f->out[j]] = out;

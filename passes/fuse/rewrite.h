@@ -18,7 +18,9 @@ typedef struct Fused {
     const Attrs *attr; /* NULL: those of `source` */
     uint32_t n_in, n_out;
     ValueId in[MOST_FUSED];  /* values of the old list */
-    ValueId out[MOST_FUSED]; /* the same: what each result stands for, type included */
+    ValueId out[MOST_FUSED]; /* the same: what each result stands for, type included; NO_VALUE: it
+                                is scratch */
+    ValueId like;            /* if a result is scratch: the value whose dtype and pitch it gets */
 } Fused;
 
 typedef struct Rewrite {

@@ -100,6 +100,12 @@ int64_t logits_tokens(const Run *run, const Logits *logits) {
     return logits_reads_bytes(p) ? MIN(n, 256) : n;
 }
 
+static bool evaluates_in_chunks(const Plan *p) {
+    for (uint64_t i = 0; i < p->n_instrs; i++)
+        if (p->instrs[i].op == OP_linear_cross_entropy) return true;
+    return false;
+}
+
 static const char *why_not(const Plan *p) {
     const PlanSource *s = source_of(p);
     const PlanField *inputs = logits_inputs(p);
@@ -109,6 +115,9 @@ static const char *why_not(const Plan *p) {
         (s->kind == SOURCE_TEXT || s->kind == SOURCE_TOKENS || s->kind == SOURCE_SYNTHETIC_TOKENS);
     if (!rows || !inputs || inputs->type.rank != 2 || inputs->type.dtype != DT_I32)
         return "the model does not read rows of tokens (data.train = text or tokens)";
+    if (evaluates_in_chunks(p))
+        return "the plan computes logits in chunks: compile it with -s train.loss_chunks=1 to "
+               "generate";
     if (!logits_find(p, &l))
         return "the loss is not a cross entropy, so there are no logits to choose from";
     FileType type = file_type_of(l.type.dtype);

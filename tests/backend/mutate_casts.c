@@ -131,9 +131,19 @@ static bool is_metric(const Edit *e, uint32_t i) {
 }
 FAULT(round_for_a_metric) { return edit_cast(e, at.program, at.instr, 0, true); }
 
+/* Logits in chunks pass through memory of that dtype. */
+FAULT(round_a_chunk) {
+    const EditInstr *in = &e->instr[at.instr];
+    Type *chunk = &e->value[in->out[in->n_out - 1]].type;
+    if (chunk->dtype != DT_F32) return false;
+    chunk->dtype = DT_BF16;
+    return true;
+}
+
 const Fault cast_faults[] = {
     {"round a field of the batch", 8, 3, .plant = round_a_field},
     {"round a frozen parameter", 8, 3, .plant = round_what_is_frozen},
+    {"round logits of a chunk", 8, 1, round_a_chunk, .op = OP_linear_cross_entropy_both},
     {"round what a metric reads", 8, 3, round_for_a_metric, .at = is_metric},
 };
 const uint32_t n_cast_faults = ARRAY_LEN(cast_faults);

@@ -290,8 +290,10 @@ bool oracle_follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
         *out = (Data){.kind = IS_TERM, .group = in->op};
         out->count[o->call] = 1;
         return true;
+    case OP_linear_cross_entropy:
     case OP_cross_entropy_both:
-        out = &r->value[oracle_out(p, i, 1)];
+    case OP_linear_cross_entropy_both:
+        out = &r->value[oracle_out(p, i, in->n_out - (in->op == OP_cross_entropy_both ? 1 : 2))];
         *out = (Data){.kind = IS_TERM, .group = OP_cross_entropy};
         out->count[o->call] = 1;
         return true;

@@ -103,6 +103,7 @@ TEST(every_operand_of_a_gradient_is_its_own) {
     GoodPlan g[] = {
         good_plan("tests/backend/models/every-gradient", 1, NULL),
         unfused_plan("tests/backend/models/every-gradient", NULL),
+        good_plan("tests/backend/models/chunks", 1, NULL),
         unfused_plan("linear", SETTINGS("train.loss=mse(model(x), z)", "data.val=none",
                                         "data.train=synthetic(x = [features], z = [classes])")),
     };

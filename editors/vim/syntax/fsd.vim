@@ -30,7 +30,7 @@ highlight default link fsdKeyData fsdKey
 syntax region fsdSectionTrain matchgroup=fsdSection start="\<train\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyTrain,fsdCallTrain,fsdWordTrain
 syntax match fsdWordTrain "\<\%(inf\|stop\|skip\|continue\)\>" contained
 syntax match fsdCallTrain "\<\%(sgd\|adam\|adamw\|lion\|adafactor\|muon\|adan\|constant\|cosine\|linear\|rsqrt\|wsd\|group\|frozen\|f32\|bf16\|f16\)\>" contained
-syntax match fsdKeyTrain "\<\%(loss\|metric\|predict\|cache\|batch\|accumulate\|steps\|epochs\|optimizer\|schedule\|clip\|clip_value\|clip_norm\|precision\|loss_scale\|eval_every\|eval_steps\|seed\|on_nan\)\>\ze\s*=[^=]" contained
+syntax match fsdKeyTrain "\<\%(loss\|metric\|predict\|cache\|batch\|accumulate\|steps\|epochs\|optimizer\|schedule\|clip\|clip_value\|clip_norm\|precision\|loss_scale\|loss_chunks\|eval_every\|eval_steps\|seed\|on_nan\)\>\ze\s*=[^=]" contained
 highlight default link fsdWordTrain fsdWord
 highlight default link fsdCallTrain fsdCall
 highlight default link fsdKeyTrain fsdKey
