@@ -69,13 +69,20 @@ static bool size_shards(Mesh *mesh, int64_t ranks) {
     return ranks % others == 0;
 }
 
+/* One sample needs no more micro-batches than FILE has, and logits that ranks share out have no
+ * chunks. */
+static bool is_for_mesh(const char *set, const Mesh *mesh) {
+    bool cuts = mesh_extent(mesh, mesh_cut_axes(mesh)) > 1;
+    return strncmp(set, "train.accumulate=", strlen("train.accumulate=")) &&
+           (!cuts || strncmp(set, "train.loss_chunks=", strlen("train.loss_chunks=")));
+}
+
 static bool mesh_fits(Fit *fit, const FitOptions *options, Mesh mesh, int64_t ranks,
                       FitAnswer *out) {
     FitAnswer r = {.asked = true, .value = ranks};
     if (!size_shards(&mesh, ranks)) return false;
-    for (int i = 0; i < options->n; i++) /* one sample needs no more micro-batches than FILE has */
-        if (strncmp(options->set[i], "train.accumulate=", strlen("train.accumulate=")))
-            r.options.set[r.options.n++] = options->set[i];
+    for (int i = 0; i < options->n; i++)
+        if (is_for_mesh(options->set[i], &mesh)) r.options.set[r.options.n++] = options->set[i];
     r.options.mesh = fit_mesh_text(&mesh, fit->arena);
     CHECK(r.options.n < FIT_CHANGES);
     r.options.set[r.options.n++] = fit_batch(fit, &mesh, 1);

@@ -15,6 +15,7 @@ static const struct {
     {"train.accumulate", {NULL}},
     {"shard.accumulate", {"sharded", "local"}},
     {"shard.gather_again", {"true", "false"}},
+    {"train.loss_chunks", {"1", "4", "16"}},
     {"shard.recompute", {"none", "(@, keep = [linear, attention])", "(@, keep = attention)", "@"}},
     {"shard.offload",
      {"none", "(states = cpu)", "(states = cpu, grads = cpu)",

@@ -30,6 +30,8 @@ Costs costs_of(const Plan *p, const Machine *m, Arena *a) {
 static Cost kernel_cost(Costs *c, const PlanInstr *in) {
     OpKind op = (OpKind)in->op;
     OpProducts p = plan_products(c->plan, in, c->types, false);
+    if (op == OP_linear_cross_entropy || op == OP_linear_cross_entropy_both)
+        return cost_chunks(c, in);
     switch ((OpClass)op_info[op].cost_class) {
     case CLASS_PRODUCT: return cost_product(c, op, &p, c->types);
     case CLASS_ATTENTION: return cost_attention(c, op, &p, c->types);

@@ -161,6 +161,39 @@ Cost cost_moved(Costs *c, OpKind op, double bytes, double flops) {
     return cost;
 }
 
+static void add_cost(Cost *sum, const Cost *part, double times) {
+    sum->seconds += part->seconds * times;
+    for (int k = 0; k < ORIGINS; k++) sum->from[k] += part->from[k] * times;
+}
+
+/* Adds one product of every chunk, [m, k] by [k, n]. */
+static void add_product(Costs *c, Cost *sum, OpKind op, double chunks, int64_t m, int64_t n,
+                        int64_t k) {
+    OpProducts p = {.count = 1, .b = 1, .m = m, .n = n, .k = k, .pairs = m * n};
+    Cost part = cost_product(c, op, &p, c->types);
+    add_cost(sum, &part, chunks);
+}
+
+Cost cost_chunks(Costs *c, const PlanInstr *in) {
+    Cost sum = {.occupies = OCCUPIES_CORES};
+    const Type *x = &c->types[0], *chunk = &c->types[in->n_in + in->n_out - 1];
+    int64_t d = last_dim(x), o = last_dim(chunk), rows = type_elements(x) / d;
+    int64_t most = chunk->dim[0], chunks = (rows + most - 1) / most, m = rows / chunks;
+    double bytes = (double)m * (double)o * dtype_bytes(chunk->dtype);
+    bool trains = in->op == OP_linear_cross_entropy_both;
+    Cost loss = cost_moved(c, trains ? OP_cross_entropy_both : OP_cross_entropy,
+                           trains ? 2 * bytes : bytes, 0);
+    add_product(c, &sum, OP_linear, (double)chunks, m, o, d);
+    add_cost(&sum, &loss, (double)chunks);
+    if (!trains) return sum;
+    add_product(c, &sum, OP_linear_grad_input, (double)chunks, m, d, o);
+    add_product(c, &sum, OP_linear_grad_weight, (double)chunks, o, d, m);
+    /* the gradient of the weight is read and written once more for each further chunk */
+    Cost added = cost_moved(c, OP_accumulate, 2 * (double)type_bytes(&c->types[in->n_in + 1]), 0);
+    add_cost(&sum, &added, (double)(chunks - 1));
+    return sum;
+}
+
 /* A copy of the host's arena, or of the file that backs it. */
 Cost cost_copy(Costs *c, const PlanInstr *in, double bytes) {
     bool fetch = in->op == OP_fetch, file = c->plan->settings->host_path != 0;

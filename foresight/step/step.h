@@ -73,6 +73,8 @@ Cost cost_anew(Costs *c, const PlanInstr *in, uint32_t role);
 
 /* cost_kernel.c */
 Cost cost_product(Costs *c, OpKind op, const OpProducts *p, const Type *factor);
+/* linear_cross_entropy and .._both, chunk by chunk. */
+Cost cost_chunks(Costs *c, const PlanInstr *in);
 Cost cost_attention(Costs *c, OpKind op, const OpProducts *p, const Type *factor);
 Cost cost_moved(Costs *c, OpKind op, double bytes, double flops);
 Cost cost_copy(Costs *c, const PlanInstr *in, double bytes);

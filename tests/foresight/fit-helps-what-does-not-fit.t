@@ -35,6 +35,8 @@ one setting changed
   train.accumulate=2                                        579.2 KiB, 305.8 KiB too much
   train.accumulate=4                                        458.2 KiB, 184.8 KiB too much
   train.accumulate=8                                        425.8 KiB, 152.3 KiB too much
+  train.loss_chunks=4                                       710.0 KiB, 436.6 KiB too much
+  train.loss_chunks=16                                      686.0 KiB, 412.6 KiB too much
   shard.recompute=(Layer, keep = [linear, attention])       629.5 KiB, 356.1 KiB too much
   shard.recompute=(Layer, keep = attention)                 501.5 KiB, 228.1 KiB too much
   shard.recompute=Layer                                     501.5 KiB, 228.1 KiB too much

@@ -17,7 +17,7 @@ samples: 2
 length: 76
 ranks: 0
 together: -s shard.strategy=grads -s train.accumulate=2
-12 settings, exit 0
+14 settings, exit 0
 gpt-text.fsd 4 -s L=1 --mesh rep=2,dp=2,cp=2 -s train.accumulate=2 -s shard.reshard=2
 samples: 11
 length: 128
@@ -38,28 +38,28 @@ mixtral.fsd 4 -s L=2 -s D=32 -s F=48 -s H=4 -s KV=2 -s seq=64 -s vocab=97 -s tra
 samples: 14
 length: 466
 ranks: 1
-11 settings, exit 0
+13 settings, exit 0
 cpu 1MB gpt.fsd 4 -s L=1 -n 1
 samples: 0
 length: 0
 ranks: 0
-together: -s train.accumulate=8 -s shard.recompute=(Block, keep = attention) -s shard.offload=(states = cpu)
+together: -s train.accumulate=8 -s train.loss_chunks=16 -s shard.recompute=(Block, keep = attention) -s shard.offload=(states = cpu)
 mesh: -s shard.recompute=(Block, keep = attention) -s shard.offload=(states = cpu) -s train.batch=1 --mesh dp=1,cp=2,tp=4
-13 settings, exit 1
+15 settings, exit 1
 cpu 9MB gpt.fsd 4 -s L=2 --accelerate c.yaml -n 4
 samples: 4
 length: 128
 ranks: 2
-12 settings, exit 0
+14 settings, exit 0
 cpu 9MB gpt.fsd 4 -s L=2 --deepspeed ds.json
 samples: 1
 length: 53
 ranks: 0
 together: -s train.accumulate=12
-13 settings, exit 0
+15 settings, exit 0
 cuda 36MB --hf=config.json 4 -s train.batch=4 -s train.steps=900 -n 2
 samples: 0
 length: 108
 ranks: 0
-together: -s shard.strategy=grads -s train.accumulate=2 -s shard.recompute=(Block, keep = attention)
-11 settings, exit 0
+together: -s shard.strategy=grads -s train.accumulate=2 -s train.loss_chunks=16 -s shard.recompute=(Block, keep = attention)
+13 settings, exit 0

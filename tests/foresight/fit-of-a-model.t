@@ -35,6 +35,8 @@ one setting changed
   train.accumulate=2                                        579.2 KiB, 397.3 KiB left
   train.accumulate=4                                        458.2 KiB, 518.3 KiB left
   train.accumulate=8                                        425.8 KiB, 550.8 KiB left
+  train.loss_chunks=4                                       710.0 KiB, 266.6 KiB left
+  train.loss_chunks=16                                      686.0 KiB, 290.6 KiB left
   shard.recompute=(Layer, keep = [linear, attention])       629.5 KiB, 347.1 KiB left
   shard.recompute=(Layer, keep = attention)                 501.5 KiB, 475.1 KiB left
   shard.recompute=Layer                                     501.5 KiB, 475.1 KiB left

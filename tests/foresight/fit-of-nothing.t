@@ -35,6 +35,8 @@ one setting changed
   train.accumulate=2                                        579.2 KiB, 516.8 KiB too much
   train.accumulate=4                                        458.2 KiB, 395.8 KiB too much
   train.accumulate=8                                        425.8 KiB, 363.2 KiB too much
+  train.loss_chunks=4                                       710.0 KiB, 647.5 KiB too much
+  train.loss_chunks=16                                      686.0 KiB, 623.5 KiB too much
   shard.recompute=(Layer, keep = [linear, attention])       629.5 KiB, 567.0 KiB too much
   shard.recompute=(Layer, keep = attention)                 501.5 KiB, 439.0 KiB too much
   shard.recompute=Layer                                     501.5 KiB, 439.0 KiB too much

@@ -28,6 +28,8 @@ one setting changed
   shard.strategy=none                                                error[W0302]: strategy = none: reshard has no effect
   shard.accumulate=local                                             error[W0302]: train.accumulate = 1: accumulate has no effect
   shard.gather_again=false                                           error[W0302]: ranks do not share out the work on a sample: gather_again has no effect
+  train.loss_chunks=4                                        32.4 MiB, 31.5 MiB too much
+  train.loss_chunks=16                                       32.4 MiB, 31.5 MiB too much
   shard.recompute=(Layer, keep = [linear, attention])                error[W0302]: recompute: keep = attention has no effect: the model has no such op
   shard.recompute=(Layer, keep = attention)                          error[W0302]: recompute: keep = attention has no effect: the model has no such op
   shard.recompute=Layer                                      32.4 MiB, 31.4 MiB too much
