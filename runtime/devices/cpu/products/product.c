@@ -4,7 +4,8 @@
  * The plain one: K is cut into slices of K_SLICE. For each slice a thread packs strips
  * of B (TILE_N columns side by side) and blocks of A (TILE_M rows side by side) into its own
  * buffer, and the tile kernel multiplies one strip of each into TILE_M x TILE_N sums held in
- * registers. Packed edges are filled with zeros; an edge tile goes through a small buffer.
+ * registers. bf16 is widened while it is packed. Packed edges are filled with zeros; an edge tile
+ * goes through a small buffer.
  *
  * Each element of C is summed over k in order, slice by slice, whatever the threads and the
  * rectangle: the bits do not depend on either. They do depend on the instruction set, since only
@@ -13,8 +14,9 @@
 #include "tiles.h"
 #include "vector.h"
 
-#if defined(__AVX512F__)
 #include <immintrin.h>
+
+#if defined(__AVX512F__)
 typedef __m512 Wide;
 enum { WIDE = 16, TILE_M = 14 };
 #define wide_load(p) _mm512_loadu_ps(p)
@@ -22,7 +24,6 @@ enum { WIDE = 16, TILE_M = 14 };
 #define wide_all(x) _mm512_set1_ps(x)
 #define wide_fma(a, b, c) _mm512_fmadd_ps(a, b, c)
 #elif defined(__FMA__)
-#include <immintrin.h>
 typedef __m256 Wide;
 enum { WIDE = 8, TILE_M = 6 };
 #define wide_load(p) _mm256_loadu_ps(p)
@@ -78,25 +79,67 @@ static void edge_tile(int64_t k, const float *a, const float *b, float *c, int64
     for (int64_t i = 0; i < m; i++) memcpy(c + i * c_row, tile + i * TILE_N, (size_t)n * sizeof *c);
 }
 
-/* Packs `count` vectors of length k, strip by strip of `width` of them: to[strip][p][lane] =
- * x[lane * step + p * along]. Used for rows of A and columns of B. */
-static void pack_strips(float *to, const float *x, int64_t count, int64_t step, int64_t k,
-                        int64_t along, int64_t width) {
-    for (int64_t first = 0; first < count; first += width) {
-        int64_t n = MIN(width, count - first);
-        const float *from = x + first * step;
-        if (n < width) memset(to, 0, (size_t)(k * width) * sizeof *to);
-        if (step == 1)
-            for (int64_t p = 0; p < k; p++)
-                for (int64_t lane = 0; lane < n; lane++)
-                    to[p * width + lane] = from[p * along + lane];
-        else
-            for (int64_t p = 0; p < k; p += 16)
-                for (int64_t lane = 0; lane < n; lane++)
-                    for (int64_t q = p; q < MIN(p + 16, k); q++)
-                        to[q * width + lane] = from[lane * step + q * along];
-        to += k * width;
+/* ---- panels */
+
+/* Vectors side by side: element p of vector `lane` is at[lane * step + p * along], f32 or bf16. One
+ * of the strides is 1. */
+typedef struct Panel {
+    const void *at;
+    bool bf16;
+    int64_t step, along;
+} Panel;
+
+static inline float panel_one(const Panel *x, int64_t i) {
+    return element_load(x->at, x->bf16 ? DT_BF16 : DT_F32, i);
+}
+static inline __m128 panel_four(const Panel *x, int64_t i) {
+    if (!x->bf16) return _mm_loadu_ps((const float *)x->at + i);
+    __m128i words = _mm_loadl_epi64((const __m128i *)(const void *)((const uint16_t *)x->at + i));
+    return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), words));
+}
+
+/* n vectors of length k from vector `first` on become to[p][lane], lanes being `width` apart. */
+static inline __attribute__((always_inline)) void pack_strip(float *restrict to, const Panel *x,
+                                                             int64_t first, int64_t n, int64_t k,
+                                                             int64_t width) {
+    int64_t lane = 0, fours = x->along == 1 ? k / 4 * 4 : 0;
+    for (; lane + 4 <= n; lane += 4) {
+        int64_t at = (first + lane) * x->step, p = 0;
+        for (; x->step == 1 && p < k; p++)
+            _mm_storeu_ps(to + p * width + lane, panel_four(x, at + p * x->along));
+        for (; p < fours; p += 4) {
+            __m128 row[4];
+            for (int r = 0; r < 4; r++) row[r] = panel_four(x, at + r * x->step + p);
+            _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+            for (int r = 0; r < 4; r++) _mm_storeu_ps(to + (p + r) * width + lane, row[r]);
+        }
+        for (; p < k; p++)
+            for (int r = 0; r < 4; r++)
+                to[p * width + lane + r] = panel_one(x, at + r * x->step + p * x->along);
     }
+    for (; lane < n; lane++)
+        for (int64_t p = 0; p < k; p++)
+            to[p * width + lane] = panel_one(x, (first + lane) * x->step + p * x->along);
+}
+
+/* Packs `count` vectors, strip by strip of `width` of them. */
+static inline __attribute__((always_inline)) void pack_strips(float *to, const Panel *x,
+                                                              int64_t count, int64_t k,
+                                                              int64_t width) {
+    for (int64_t first = 0; first < count; first += width, to += k * width) {
+        int64_t n = MIN(width, count - first);
+        if (n < width) memset(to, 0, (size_t)(k * width) * sizeof *to);
+        if (n < width)
+            pack_strip(to, x, first, n, k, width);
+        else
+            pack_strip(to, x, first, width, k, width);
+    }
+}
+static __attribute__((noinline)) void pack_rows(float *to, Panel x, int64_t count, int64_t k) {
+    pack_strips(to, &x, count, k, TILE_M);
+}
+static __attribute__((noinline)) void pack_columns(float *to, Panel x, int64_t count, int64_t k) {
+    pack_strips(to, &x, count, k, TILE_N);
 }
 
 /* A packed block of A (m rows) times a packed block of B (n columns). */
@@ -115,24 +158,34 @@ static void block_product(const float *a, const float *b, float *c, int64_t c_ro
     }
 }
 
-bool CPU_NAME(product_here)(const DeviceContext *cpu, float *buffer, const Product *p) {
+static Panel panel_of(const ProductMatrix *x, int64_t row, int64_t column, bool rows) {
+    const char *at = (const char *)x->at + (row * x->row + column * x->col) * dtype_bytes(x->dtype);
+    return (Panel){at, x->dtype == DT_BF16, rows ? x->row : x->col, rows ? x->col : x->row};
+}
+
+void CPU_NAME(product_panels)(float *buffer, const Product *p, const ProductMatrix *a,
+                              const ProductMatrix *b) {
     float *a_pack = buffer, *b_pack = buffer + BLOCK_M * K_SLICE;
-    if (cpu->use_onednn) return onednn_product(p);
     for (int64_t j = 0; j < p->n; j += BLOCK_N) {
         int64_t n = MIN((int64_t)BLOCK_N, p->n - j);
         for (int64_t q = 0; q < p->k; q += K_SLICE) {
             int64_t k = MIN((int64_t)K_SLICE, p->k - q);
-            pack_strips(b_pack, p->b + q * p->b_row + j * p->b_col, n, p->b_col, k, p->b_row,
-                        TILE_N);
+            pack_columns(b_pack, panel_of(b, q, j, false), n, k);
             for (int64_t i = 0; i < p->m; i += BLOCK_M) {
                 int64_t m = MIN((int64_t)BLOCK_M, p->m - i);
-                pack_strips(a_pack, p->a + i * p->a_row + q * p->a_col, m, p->a_row, k, p->a_col,
-                            TILE_M);
+                pack_rows(a_pack, panel_of(a, i, q, true), m, k);
                 block_product(a_pack, b_pack, p->c + i * p->c_row + j, p->c_row, m, n, k,
                               p->accumulate || q > 0);
             }
         }
     }
+}
+
+bool CPU_NAME(product_here)(const DeviceContext *cpu, float *buffer, const Product *p) {
+    if (cpu->use_onednn) return onednn_product(p);
+    CPU_NAME(product_panels)
+    (buffer, p, &(ProductMatrix){p->a, DT_F32, p->a_row, p->a_col, 0},
+     &(ProductMatrix){p->b, DT_F32, p->b_row, p->b_col, 0});
     return true;
 }
 

@@ -9,9 +9,9 @@
  * packs a right operand whose rows lie across k slowly, again for each tile, and so does it
  * transpose a left one; both are packed here where AVX-512 is compiled for: the right one once for
  * a column of tiles, or for all threads; the left one once for a tile. Rows of b that run along k
- * it packs as fast. Otherwise, and if only one operand is bf16, slices of 256 along k are widened
- * into the scratch and multiplied as f32, by oneDNN or by product.c. The bits depend on which of
- * these is used, and on the instructions that oneDNN chooses.
+ * it packs as fast. Otherwise, and if only one operand is bf16, product.c widens what it packs; for
+ * oneDNN, and f16, slices of 256 along k are widened into the scratch and multiplied as f32. The
+ * bits depend on which library is used, and on the instructions that oneDNN chooses.
  */
 #include "tiles.h"
 
@@ -57,6 +57,12 @@ static TileCut cut_of(const Tiles *p, Packing packing) {
                          : cut_into(p, 256, 512);
     if (c.all >= ENOUGH) return c;
     return along_k ? cut_into(p, 256, 64) : across ? cut_into(p, 64, 1024) : cut_into(p, 256, 128);
+}
+
+/* For product.c, whose bits do not depend on tiles: wide ones, for which a is packed less often. */
+static TileCut cut_for_panels(const Tiles *p) {
+    TileCut c = cut_into(p, 256, 512);
+    return c.all >= ENOUGH ? c : cut_into(p, 256, 128);
 }
 
 /* ---- one tile */
@@ -121,6 +127,26 @@ static const float *widened_panel(const ProductMatrix *x, int64_t at, int64_t ro
                   v_get(x->at, x->dtype, at + i * pitch + j, length - j));
     *(along_rows ? row : col) = length;
     return to;
+}
+
+/* Operands that product.c widens while it packs them. */
+static bool is_packed_here(const DeviceContext *cpu, const ProductMatrix *x) {
+    return !cpu->use_onednn && (x->dtype == DT_F32 || x->dtype == DT_BF16);
+}
+
+static ProductMatrix from_element(const ProductMatrix *x, int64_t at) {
+    ProductMatrix y = *x;
+    y.at = (const char *)x->at + at * dtype_bytes(x->dtype);
+    return y;
+}
+
+static bool multiply_panels(const Tiles *p, const Tile *t, float *buffer) {
+    ProductMatrix a = from_element(&p->a, t->matrix * p->a.step + t->first_row * p->a.row);
+    ProductMatrix b = from_element(&p->b, t->matrix * p->b.step + t->first_column * p->b.col);
+    Product f = {.m = t->rows, .n = t->columns, .k = p->k, .c = t->sum, .c_row = t->columns};
+    f.accumulate = begins_with(p);
+    CPU_NAME(product_panels)(buffer, &f, &a, &b);
+    return true;
 }
 
 static bool multiply_widened(const Launch *l, const Tiles *p, const Tile *t, float *scratch) {
@@ -247,7 +273,10 @@ static bool multiply_bf16(const Work *w, const Tile *t, const uint16_t *left,
 static bool run_tile(const Work *w, const Tile *t, const uint16_t *left, const uint16_t *right) {
     const Tiles *p = w->p;
     if (begins_with(p)) begin_tile(&p->start, t);
+    const DeviceContext *cpu = w->l->cpu;
+    bool packs = is_packed_here(cpu, &p->a) && is_packed_here(cpu, &p->b);
     bool good = w->direct ? multiply_bf16(w, t, left, right)
+                : packs   ? multiply_panels(p, t, t->sum + MOST_TILE)
                           : multiply_widened(w->l, p, t, t->sum + MOST_TILE);
     end_tile(p, t);
     return good;
@@ -310,7 +339,7 @@ int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
     Work w = {.l = l, .p = p, .depth = packed_depth(p->k)};
     w.direct = l->cpu->bf16 && p->a.dtype == DT_BF16 && p->b.dtype == DT_BF16;
     w.packing = w.direct ? packing_of(p) : PACK_NOTHING;
-    w.cut = cut_of(p, w.packing);
+    w.cut = w.direct || l->cpu->use_onednn ? cut_of(p, w.packing) : cut_for_panels(p);
     w.shared = (uint16_t *)(void *)(l->cpu->scratch + THREAD_FLOATS - SHARED_FLOATS);
     bool good = !w.direct || prepare_products(&w);
     if (good && !l->cpu->rehearsing) {

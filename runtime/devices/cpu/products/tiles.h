@@ -24,6 +24,11 @@ typedef struct Tiles {
 /* In a rehearsal only what the product needs is made. An exit code, after writing the message. */
 int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p);
 
+/* c = a b (+ c) of p on the calling thread, by product.c; a and b, f32 or bf16, take the place of
+ * p's. buffer: PRODUCT_FLOATS. */
+void CPU_NAME(product_panels)(float *buffer, const Product *p, const ProductMatrix *a,
+                              const ProductMatrix *b);
+
 /* c += the product, which is rounded to f32 first. false: the library failed. */
 bool CPU_NAME(add_product)(const DeviceContext *cpu, const Product *p);
 
