@@ -94,9 +94,9 @@ DEVICE void update_number(int rule, const UpdateAttrs *a, const UpdateScalars *s
     } else if (rule == RULE_lion) {
         /* not contracted, so that all devices get the same sign; a NaN stays one */
         NUMBER toward = PLUS(s->beta1 * *m, s->beta1_rest * g);
-        NUMBER by =
-            SELECT(toward > 0.0f, ALL(r->lr),
-                   SELECT(toward < 0.0f, ALL(-r->lr), SELECT(toward == 0.0f, ALL(0.0f), toward)));
+        NUMBER by = SELECT(LESS(ALL(0.0f), toward), ALL(r->lr),
+                           SELECT(LESS(toward, ALL(0.0f)), ALL(-r->lr),
+                                  SELECT(EQUAL(toward, ALL(0.0f)), ALL(0.0f), toward)));
         *p = *p * r->keep - by;
         *m = *m * s->beta2 + s->beta2_rest * g;
     } else if (rule == RULE_adan) {

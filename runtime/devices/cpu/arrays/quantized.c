@@ -86,13 +86,17 @@ KERNEL(amax) {
 typedef uint8_t B16 __attribute__((vector_size(16)));
 
 VECTOR_INLINE U16 select_bits(U16 mask, U16 a, U16 b) { return (mask & a) | (~mask & b); }
+/* x < limit, both below 2^31 */
+VECTOR_INLINE U16 is_below(U16 x, uint32_t limit) {
+    return (U16)i_less((I16)x, i_all((int32_t)limit));
+}
 
 VECTOR_INLINE B16 v_float8(V16 x) {
-    U16 bits = v_bits(x), size = bits & 0x7fffffffu, nan = (U16)(size > 0x7f800000u);
-    size = select_bits((U16)(size > FLOAT8_LARGEST), (U16){0} + FLOAT8_LARGEST, size);
+    U16 bits = v_bits(x), size = bits & 0x7fffffffu, nan = ~is_below(size, 0x7f800001u);
+    size = select_bits(is_below(size, FLOAT8_LARGEST), size, (U16){0} + FLOAT8_LARGEST);
     U16 small = v_bits(v_from_bits(size) + float8_number(FLOAT8_ROUNDING)) - FLOAT8_ROUNDING;
     U16 code = (size - FLOAT8_BIAS + 0x7ffffu + (size >> 20 & 1u)) >> 20;
-    code = select_bits((U16)(size < FLOAT8_NORMAL), small, code);
+    code = select_bits(is_below(size, FLOAT8_NORMAL), small, code);
     return __builtin_convertvector(select_bits(nan, (U16){0} + 0x7fu, code) | (bits >> 24 & 0x80u),
                                    B16);
 }
@@ -115,15 +119,15 @@ VECTOR_INLINE U16 v_words(B16 x) {
 VECTOR_INLINE V16 v_float8_value(B16 x) {
     U16 code = v_words(x), size = code & 0x7fu;
     U16 small = v_bits(__builtin_convertvector((I16)size, V16) * 0x1p-9f);
-    U16 bits = select_bits((U16)(size < 8u), small, (size << 20) + FLOAT8_BIAS);
-    bits = select_bits((U16)(size == 0x7fu), (U16){0} + 0x7fc00000u, bits);
+    U16 bits = select_bits(is_below(size, 8), small, (size << 20) + FLOAT8_BIAS);
+    bits = select_bits(is_below(size, 0x7f), bits, (U16){0} + 0x7fc00000u);
     return v_from_bits(bits | (code & 0x80u) << 24);
 }
 
 /* Adding 1.5 * 2^23 leaves no bits below 1. */
 VECTOR_INLINE B16 v_int8(V16 x) {
     V16 whole = (x + 0x1.8p23f) - 0x1.8p23f;
-    I16 code = __builtin_convertvector(v_select(x == x, whole, (V16){0}), I16);
+    I16 code = __builtin_convertvector(v_select(v_is_nan(x), (V16){0}, whole), I16);
     return __builtin_convertvector((U16)code & 0xffu, B16);
 }
 

@@ -53,8 +53,8 @@ VECTOR_INLINE V16 row_tops(const float *row, int64_t width) {
 /* m grows to the largest score of the tile; factor: scales the earlier sums. */
 static void raise_tops(ForwardScratch *x, int64_t r, V16 top) {
     V16 m = v_load(x->m, DT_F32, r);
-    V16 largest = v_select(top > m, top, m);
-    V16 factor = v_select(m == -__builtin_inff(), v_all(0.0f), v_exp(m - largest));
+    V16 largest = v_max(top, m);
+    V16 factor = v_select(v_equal(m, v_all(-__builtin_inff())), v_all(0.0f), v_exp(m - largest));
     v_store(x->m, DT_F32, r, largest);
     v_store(x->factor, DT_F32, r, factor);
 }
@@ -65,7 +65,7 @@ VECTOR_INLINE V16 soften_row(float *row, int64_t width, float m) {
     for (int64_t j = 0; j < width; j += LANES) {
         V16 x = v_load(row, DT_F32, j);
         /* masked scores stay zero even in a row that has seen nothing yet */
-        V16 e = v_select(x == -__builtin_inff(), v_all(0.0f), v_exp(x - m));
+        V16 e = v_select(v_equal(x, v_all(-__builtin_inff())), v_all(0.0f), v_exp(x - m));
         v_store(row, DT_F32, j, e);
         sum += e;
     }
@@ -177,13 +177,14 @@ static bool pair_gradients(const Attention *a, const QueryTile *x, const float *
     tile_product(ds, x->d_o, width, 1, vt, x->rows, TILE, a->h, false, corner);
     const float *lse = a->lse + (x->b * a->heads + x->head) * a->t + x->first;
     float slope[TILE], factor = bias ? 1.0f : a->alpha;
+    V16 none = v_all(-__builtin_inff());
     bool capped = a->cap > 0.0f && !bias;
     for (int64_t r = 0; r < x->rows; r++) {
         int64_t seen = row_width(triangle, r);
         mask_row(a, p + r * TILE, &place, r, seen, a->alpha, slope);
         for (int64_t j = 0; j < seen; j += LANES) {
             V16 score = v_load(p, DT_F32, r * TILE + j);
-            V16 e = v_select(score == -__builtin_inff(), v_all(0.0f), v_exp(score - lse[r]));
+            V16 e = v_select(v_equal(score, none), v_all(0.0f), v_exp(score - lse[r]));
             V16 d = v_load(ds, DT_F32, r * TILE + j) - x->delta[r];
             if (capped) d *= v_load(slope, DT_F32, j);
             v_store(p, DT_F32, r * TILE + j, e);

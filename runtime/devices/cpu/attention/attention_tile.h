@@ -136,7 +136,7 @@ VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
 /* Of keys s .., n there, those that the mask lets query t see. */
 VECTOR_INLINE I16 mask_lanes(const Attention *a, int64_t b, int64_t t, int64_t s, int64_t n) {
     I16 mask = mask_load(mask_of(a, b, t) + s, n);
-    return a->documents ? mask == document_of(a, b, t) : mask != 0;
+    return a->documents ? i_equal(mask, i_all(document_of(a, b, t))) : ~i_equal(mask, i_all(0));
 }
 
 static inline void store_tile(Heads x, const float *from, int64_t b, int64_t head, int64_t first,
@@ -237,8 +237,8 @@ VECTOR_INLINE void mask_row(const Attention *a, float *row, const HeadTile *p, i
     int32_t end = (int32_t)MAX(MIN(key_end(a, t + 1) - p->first_key, p->keys), (int64_t)0);
     for (int64_t j = 0; j < width; j += LANES) {
         V16 x = v_load(row, DT_F32, j) * factor;
-        I16 open = v_count((int32_t)j) < end;
-        if (a->window) open &= v_count((int32_t)j) >= begin;
+        I16 open = i_less(v_count((int32_t)j), i_all(end));
+        if (a->window) open &= ~i_less(v_count((int32_t)j), i_all(begin));
         if (a->cap > 0.0f) {
             V16 part = v_tanh(x / a->cap);
             x = part * a->cap;
@@ -259,7 +259,7 @@ static inline void put_lse(float *lse, V16 m, double unit, V16 l, int64_t n) {
     V16 both;
     for (int i = 0; i < LANES / 2; i++)
         both[i] = (float)low[i], both[i + LANES / 2] = (float)high[i];
-    v_put(lse, DT_F32, 0, n, v_select(l == 0.0f, v_all(0.0f), both));
+    v_put(lse, DT_F32, 0, n, v_select(v_equal(l, v_all(0.0f)), v_all(0.0f), both));
 }
 
 /* delta of queries first .. first + rows of a head; 0 from there to `room`. */

@@ -78,7 +78,9 @@ typedef struct Drop {
 VECTOR_INLINE V16 keep_or_zero(const Drop *d, V16 x, const uint32_t *words) {
     U16 drawn;
     memcpy(&drawn, words, sizeof drawn);
-    return v_select((I16)(drawn < d->limit) | d->all, v_all(0.0f), x * d->keep);
+    const uint32_t sign = 0x80000000u; /* unsigned numbers compare as signed ones without it */
+    I16 below = i_less((I16)(drawn ^ sign), i_all((int32_t)(d->limit ^ sign)));
+    return v_select(below | d->all, v_all(0.0f), x * d->keep);
 }
 
 /* n elements from `at` on. */

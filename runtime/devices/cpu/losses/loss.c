@@ -290,10 +290,10 @@ static bool is_among(const Operand *x, const TargetRows *t, int64_t row, int64_t
     I16 better = {0}, unknown = {0};
     for (int64_t i = 0; i < width; i += LANES) {
         V16 v = v_get(x->at, x->dtype, from + i, width - i);
-        I16 inside = v_count(0) < (int32_t)MIN(width - i, LANES);
-        I16 before = v_count((int32_t)i) < (int32_t)target;
-        better -= inside & ((v > wanted) | ((v == wanted) & before));
-        unknown |= inside & (v != v);
+        I16 inside = i_less(v_count(0), i_all((int32_t)MIN(width - i, LANES)));
+        I16 before = i_less(v_count((int32_t)i), i_all((int32_t)target));
+        better -= inside & (v_less(wanted, v) | (v_equal(v, wanted) & before));
+        unknown |= inside & v_is_nan(v);
     }
     bool lost = false;
     for (int j = 0; j < LANES; j++) {

@@ -43,8 +43,14 @@ typedef struct ExactBlock {
 VECTOR_INLINE U16 larger_of(U16 a, U16 b) {
 #ifdef __AVX512F__
     return (U16)_mm512_max_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    __m256i x[2], y[2];
+    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+    for (int i = 0; i < 2; i++) x[i] = _mm256_max_epu32(x[i], y[i]);
+    memcpy(&a, x, sizeof a);
+    return a;
 #else
-    U16 mask = (U16)((I16)a > (I16)b); /* both below 2^31 */
+    U16 mask = (U16)i_less((I16)b, (I16)a); /* both below 2^31 */
     return (a & mask) | (b & ~mask);
 #endif
 }
@@ -172,7 +178,7 @@ static inline void all_levels(ExactSum *s, ExactBlock b, int unit, int lowest) {
 static inline ExactBlock without_lost(ExactSum *s, ExactBlock b, V16 *to) {
     for (int v = 0; v < b.vectors; v++) {
         to[v] = v_load(b.at, b.dtype, v * LANES);
-        I16 finite = (I16)(v_bits(to[v]) & 0x7fffffffu) < INFINITE_BITS;
+        I16 finite = i_less((I16)(v_bits(to[v]) & 0x7fffffffu), i_all(INFINITE_BITS));
         to[v] = v_from_bits(v_bits(to[v]) & (U16)finite);
         for (int l = 0; l < LANES; l++) s->lost += finite[l] == 0;
     }
@@ -241,7 +247,8 @@ VECTOR_INLINE void exact_push_one(ExactSum *s, float x) {
 /* Adds the cubes of sixteen |x|, each rounded to f64; the same for all of a sum. */
 VECTOR_INLINE void exact_push_cubes(ExactSum *s, V16 x) {
     I16 bits = (I16)v_bits(v_abs(x));
-    I16 fits = bits < (CUBE_END + 127) << 23, counts = bits >= (CUBE_LOWEST + 127) << 23;
+    I16 fits = i_less(bits, i_all((CUBE_END + 127) << 23));
+    I16 counts = ~i_less(bits, i_all((CUBE_LOWEST + 127) << 23));
     for (int l = 0; l < LANES; l++) s->lost += fits[l] == 0;
     s->power = 3;
     s->x[s->n++] = v_from_bits((U16)(bits & fits & counts));
@@ -382,9 +389,7 @@ static inline void exact_of(const Launch *l, Operand x, WorkRange of, int64_t po
 
 /* x from -most to most, if that is above 0. */
 VECTOR_INLINE V16 v_clipped(V16 x, float most) {
-    if (!(most > 0.0f)) return x;
-    x = v_select(x > most, v_all(most), x);
-    return v_select(x < -most, v_all(-most), x);
+    return most > 0.0f ? v_at_least(v_at_most(x, most), -most) : x;
 }
 
 #endif

@@ -59,8 +59,8 @@ VECTOR_INLINE V16 v_more(V16 a, V16 b, bool larger) {
     __m512 more = larger ? _mm512_max_ps(y, x) : _mm512_min_ps(y, x);
     return (V16)_mm512_mask_mov_ps(more, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), y);
 #else
-    I16 better = larger ? b > a : b < a;
-    return v_select(better | (b != b), b, a);
+    I16 better = larger ? v_less(a, b) : v_less(b, a);
+    return v_select(better | v_is_nan(b), b, a);
 #endif
 }
 
@@ -108,7 +108,7 @@ VECTOR_INLINE float extreme_run(const Operand *x, int64_t at, int64_t n, bool la
 /* x as it would be in y, so that equal means equal whatever their dtypes. */
 VECTOR_INLINE I16 is_extreme(Operand x, int64_t at, int64_t n, V16 top, int dtype) {
     V16 v = v_get(x.at, x.dtype, at, n);
-    return v_stored(v, dtype) == top;
+    return v_equal(v_stored(v, dtype), top);
 }
 
 /* The n neighbours that are the extreme share dy. */
@@ -118,7 +118,9 @@ VECTOR_INLINE void extreme_grad_run(Operand x, Result dx, int64_t at, int64_t n,
     I16 count = {0}; /* of each lane; true is -1 */
     int64_t i = 0, full = n - n % LANES;
     for (; i < full; i += LANES) count -= is_extreme(x, at + i, LANES, top, dtype);
-    if (i < n) count -= is_extreme(x, at + i, n - i, top, dtype) & (v_count(0) < (int32_t)(n - i));
+    if (i < n)
+        count -=
+            is_extreme(x, at + i, n - i, top, dtype) & i_less(v_count(0), i_all((int32_t)(n - i)));
     V16 share = v_all(dy / v_sum(__builtin_convertvector(count, V16)));
     for (i = 0; i < full; i += LANES)
         v_store(dx.at, dx.dtype, at + i,

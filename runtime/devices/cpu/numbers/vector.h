@@ -39,6 +39,7 @@ typedef float V8 __attribute__((vector_size(32)));
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
 VECTOR_INLINE V16 v_all(float x) { return (V16){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
+VECTOR_INLINE I16 i_all(int32_t x) { return (I16){0} + x; }
 VECTOR_INLINE U16 v_bits(V16 x) {
     U16 r;
     memcpy(&r, &x, sizeof r);
@@ -49,6 +50,40 @@ VECTOR_INLINE V16 v_from_bits(U16 x) {
     memcpy(&r, &x, sizeof r);
     return r;
 }
+
+/* ---- comparisons. With operators GCC compares vectors that are wider than a register lane by
+ * lane, so these go register by register. */
+
+#ifdef __AVX512F__
+#define COMPARISON(name, whole, part, op)                                                          \
+    VECTOR_INLINE I16 name(whole a, whole b) { return a op b; }
+#else
+#ifdef __AVX2__
+enum { REGISTER = 32 };
+#else
+enum { REGISTER = 16 };
+#endif
+enum { REGISTERS = sizeof(V16) / REGISTER };
+typedef float VPart __attribute__((vector_size(REGISTER)));
+typedef int32_t IPart __attribute__((vector_size(REGISTER)));
+#define COMPARISON(name, whole, part, op)                                                          \
+    VECTOR_INLINE I16 name(whole a, whole b) {                                                     \
+        part x[REGISTERS], y[REGISTERS];                                                           \
+        IPart z[REGISTERS];                                                                        \
+        I16 r;                                                                                     \
+        memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);                                          \
+        for (int i = 0; i < REGISTERS; i++) z[i] = x[i] op y[i];                                   \
+        memcpy(&r, z, sizeof r);                                                                   \
+        return r;                                                                                  \
+    }
+#endif
+COMPARISON(v_less, V16, VPart, <)
+COMPARISON(v_equal, V16, VPart, ==)
+COMPARISON(i_less, I16, IPart, <)
+COMPARISON(i_equal, I16, IPart, ==)
+#undef COMPARISON
+VECTOR_INLINE I16 v_is_nan(V16 x) { return ~v_equal(x, x); }
+
 /* mask ? a : b */
 VECTOR_INLINE V16 v_select(I16 mask, V16 a, V16 b) {
 #ifdef __AVX512DQ__
@@ -58,29 +93,32 @@ VECTOR_INLINE V16 v_select(I16 mask, V16 a, V16 b) {
     return v_from_bits((m & v_bits(a)) | (~m & v_bits(b)));
 #endif
 }
-/* a > b ? a : b, so b where one is nan */
+/* a > b ? a : b, so b where one is nan; a < b ? a : b */
+#if defined(__AVX512F__)
+VECTOR_INLINE V16 v_max(V16 a, V16 b) { return (V16)_mm512_max_ps((__m512)a, (__m512)b); }
+VECTOR_INLINE V16 v_min(V16 a, V16 b) { return (V16)_mm512_min_ps((__m512)a, (__m512)b); }
+#elif defined(__AVX2__)
 VECTOR_INLINE V16 v_max(V16 a, V16 b) {
-#ifdef __AVX512F__
-    return (V16)_mm512_max_ps((__m512)a, (__m512)b);
-#else
-    return v_select(a > b, a, b);
-#endif
+    __m256 x[2], y[2];
+    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+    for (int i = 0; i < 2; i++) x[i] = _mm256_max_ps(x[i], y[i]);
+    memcpy(&a, x, sizeof a);
+    return a;
 }
+VECTOR_INLINE V16 v_min(V16 a, V16 b) {
+    __m256 x[2], y[2];
+    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+    for (int i = 0; i < 2; i++) x[i] = _mm256_min_ps(x[i], y[i]);
+    memcpy(&a, x, sizeof a);
+    return a;
+}
+#else
+VECTOR_INLINE V16 v_max(V16 a, V16 b) { return v_select(v_less(b, a), a, b); }
+VECTOR_INLINE V16 v_min(V16 a, V16 b) { return v_select(v_less(a, b), a, b); }
+#endif
 /* x > limit ? limit : x, and x < limit ? limit : x; a nan stays one */
-VECTOR_INLINE V16 v_at_most(V16 x, float limit) {
-#ifdef __AVX512F__
-    return (V16)_mm512_min_ps((__m512)v_all(limit), (__m512)x);
-#else
-    return v_select(x > limit, v_all(limit), x);
-#endif
-}
-VECTOR_INLINE V16 v_at_least(V16 x, float limit) {
-#ifdef __AVX512F__
-    return (V16)_mm512_max_ps((__m512)v_all(limit), (__m512)x);
-#else
-    return v_select(x < limit, v_all(limit), x);
-#endif
-}
+VECTOR_INLINE V16 v_at_most(V16 x, float limit) { return v_min(v_all(limit), x); }
+VECTOR_INLINE V16 v_at_least(V16 x, float limit) { return v_max(v_all(limit), x); }
 VECTOR_INLINE V16 v_abs(V16 a) { return v_from_bits(v_bits(a) & 0x7fffffffu); }
 VECTOR_INLINE V16 v_with_sign(V16 magnitude, V16 sign) {
     return v_from_bits((v_bits(magnitude) & 0x7fffffffu) | (v_bits(sign) & 0x80000000u));
@@ -322,7 +360,7 @@ VECTOR_INLINE void v_put(void *p, int dtype, int64_t at, int64_t n, V16 x) {
 }
 /* x with the lanes from n on replaced. */
 VECTOR_INLINE V16 v_first(V16 x, int64_t n, float others) {
-    return n >= LANES ? x : v_select(v_count(0) < (int32_t)n, x, v_all(others));
+    return n >= LANES ? x : v_select(i_less(v_count(0), i_all((int32_t)n)), x, v_all(others));
 }
 /* One element, for the places where a loop over lanes does not pay. */
 VECTOR_INLINE float element_load(const void *p, int dtype, int64_t at) {

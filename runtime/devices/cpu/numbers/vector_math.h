@@ -104,7 +104,7 @@ VECTOR_INLINE V16 v_tanh(V16 x) {
     p = p * z - 3.333333308e-01f;
     V16 small = p * z * x + x;
     V16 large = 1.0f - 2.0f / (v_exp(a + a) + 1.0f);
-    return v_select(a < 0.625f, small, v_with_sign(large, x));
+    return v_select(v_less(a, v_all(0.625f)), small, v_with_sign(large, x));
 }
 
 /* |x| < 0.92: x + x P(x^2); else 1 - e^(-|x| Q(|x|)), where |x| Q = -ln erfc(|x|); from 4 on the
@@ -118,7 +118,7 @@ VECTOR_INLINE V16 v_erf(V16 x) {
     p = p * z - 3.761263352e-01f;
     p = p * z + 1.283791666e-01f;
     V16 small = p * x + x;
-    V16 t = v_select(a > 4.0f, v_all(4.0f), a);
+    V16 t = v_at_most(a, 4.0f);
     V16 q = t * -2.940336915e-07f + 4.840379240e-06f;
     q = q * t - 1.578444587e-05f;
     q = q * t - 2.616205130e-04f;
@@ -128,8 +128,8 @@ VECTOR_INLINE V16 v_erf(V16 x) {
     q = q * t + 6.348933411e-01f;
     q = q * t + 1.128720089e+00f;
     V16 large = v_with_sign(1.0f - v_exp(-(q * t)), x);
-    large = v_select(a > 4.0f, v_with_sign(v_all(1.0f), x), large);
-    return v_select(a < 0.92f, small, v_select(x != x, x, large));
+    large = v_select(v_less(v_all(4.0f), a), v_with_sign(v_all(1.0f), x), large);
+    return v_select(v_less(a, v_all(0.92f)), small, v_select(v_is_nan(x), x, large));
 }
 
 VECTOR_INLINE V16 v_sigmoid(V16 x) { return 1.0f / (1.0f + v_exp(-x)); }
@@ -194,7 +194,7 @@ static inline double exp_f64(double x) {
 /* ln x = k ln 2 + ln m with m in [sqrt 1/2, sqrt 2), f = m - 1, s = f / (f + 2):
  * ln m = f - f^2/2 + s (f^2/2 + R), R = s^2 (2/3 + 2/5 s^2 + ..). Denormals are scaled first. */
 VECTOR_INLINE V16 v_log(V16 x) {
-    I16 tiny = x < 0x1p-126f;
+    I16 tiny = v_less(x, v_all(0x1p-126f));
     V16 scaled = v_select(tiny, x * 0x1p25f, x);
     U16 bits = v_bits(scaled) - 0x3f3504f3u; /* sqrt 1/2 */
     V16 k =
@@ -205,9 +205,9 @@ VECTOR_INLINE V16 v_log(V16 x) {
     r = r * z + 4.000000000e-01f;
     r = (r * z + 6.666666667e-01f) * z;
     V16 y = k * 0.693145751953125f - ((half - (s * (half + r) + k * 1.42860682e-06f)) - f);
-    y = v_select(x > 0.0f, y,
-                 v_select(x == 0.0f, v_all(-__builtin_inff()), v_all(__builtin_nanf(""))));
-    return v_select(x == v_all(__builtin_inff()), x, v_select(x != x, x, y));
+    V16 zero = v_all(0.0f), of_zero = v_all(-__builtin_inff()), below = v_all(__builtin_nanf(""));
+    y = v_select(v_less(zero, x), y, v_select(v_equal(x, zero), of_zero, below));
+    return v_select(v_equal(x, v_all(__builtin_inff())) | v_is_nan(x), x, y);
 }
 
 /* sin (quarter 0) or cos (quarter 1): x = k pi/2 + r in f64, |r| <= pi/4, then Taylor's series of
@@ -231,10 +231,11 @@ VECTOR_INLINE V16 v_sin(V16 x, int quarter) {
     V16 c = z * 2.480158730e-05f - 1.388888889e-03f;
     c = c * z + 4.166666667e-02f;
     c = c * (z * z) + (1.0f - 0.5f * z);
-    I16 turn = __builtin_convertvector(v_select(v_abs(x) < 0x1p20f, k, v_all(0.0f)), I16) + quarter;
-    V16 y = v_select((turn & 1) != 0, c, s);
-    y = v_select((turn & 2) != 0, -y, y);
-    return v_select(v_abs(x) < 0x1p20f, y, v_all(__builtin_nanf("")));
+    I16 near = v_less(v_abs(x), v_all(0x1p20f));
+    I16 turn = __builtin_convertvector(v_select(near, k, v_all(0.0f)), I16) + quarter;
+    V16 y = v_select(i_equal(turn & 1, i_all(1)), c, s);
+    y = v_select(i_equal(turn & 2, i_all(2)), -y, y);
+    return v_select(near, y, v_all(__builtin_nanf("")));
 }
 
 #endif

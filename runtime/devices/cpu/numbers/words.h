@@ -79,7 +79,7 @@ static inline int32_t largest_in(Operand x, WorkRange r) {
         words = w_most(w_load(x.at, i) & (uint16_t)0x7fffu, words);
     for (; i < r.to; i += LANES) {
         U16 size = v_bits(v_abs(v_get(x.at, x.dtype, i, r.to - i)));
-        U16 more = (U16)(size > top);
+        U16 more = (U16)i_less((I16)top, (I16)size);
         top = (more & size) | (~more & top);
     }
     for (int k = 0; k < LANES; k++) largest = MAX(largest, top[k]);

@@ -279,7 +279,7 @@ VECTOR_INLINE V16 step_of(const FactoredShard *f, const Operand *g, const Factor
     } else {
         moment = v_get(m, DT_F32, at, n);
     }
-    moment = v_select(moment < lowest, lowest, moment);
+    moment = v_select(v_less(moment, lowest), lowest, moment);
     return gradient_at(f, g, p->at + e, n) / v_sqrt(moment);
 }
 

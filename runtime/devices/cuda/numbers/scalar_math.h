@@ -7,6 +7,9 @@
 #define SELECT(which, a, b) ((which) ? (a) : (b))
 #define TRUTH(which) ((which) ? 1.0f : 0.0f)
 #define ALL(c) (c)
+#define LESS(a, b) ((a) < (b))
+#define EQUAL(a, b) ((a) == (b))
+#define UNEQUAL(a, b) ((a) != (b))
 
 DEVICE float gelu_erf_of(float x) { return 0.5f * x * (1.0f + erff(x * 0.707106781f)); }
 /* Phi(x) + x phi(x) */
