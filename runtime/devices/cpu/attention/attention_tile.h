@@ -136,7 +136,7 @@ VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
 /* Of keys s .., n there, those that the mask lets query t see. */
 VECTOR_INLINE I16 mask_lanes(const Attention *a, int64_t b, int64_t t, int64_t s, int64_t n) {
     I16 mask = mask_load(mask_of(a, b, t) + s, n);
-    return a->documents ? i_equal(mask, i_all(document_of(a, b, t))) : ~i_equal(mask, i_all(0));
+    return a->documents ? i_equal(mask, i_all(document_of(a, b, t))) : i_unequal(mask, i_all(0));
 }
 
 static inline void store_tile(Heads x, const float *from, int64_t b, int64_t head, int64_t first,

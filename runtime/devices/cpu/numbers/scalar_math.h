@@ -9,7 +9,7 @@
 #define ALL(c) v_all(c)
 #define LESS(a, b) v_less(a, b)
 #define EQUAL(a, b) v_equal(a, b)
-#define UNEQUAL(a, b) (~v_equal(a, b))
+#define UNEQUAL(a, b) v_unequal(a, b)
 
 VECTOR_INLINE V16 gelu_erf_of(V16 x) { return 0.5f * x * (1.0f + v_erf(x * 0.707106781f)); }
 /* Phi(x) + x phi(x) */

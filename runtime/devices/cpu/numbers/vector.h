@@ -79,10 +79,12 @@ typedef int32_t IPart __attribute__((vector_size(REGISTER)));
 #endif
 COMPARISON(v_less, V16, VPart, <)
 COMPARISON(v_equal, V16, VPart, ==)
+COMPARISON(v_unequal, V16, VPart, !=)
 COMPARISON(i_less, I16, IPart, <)
 COMPARISON(i_equal, I16, IPart, ==)
+COMPARISON(i_unequal, I16, IPart, !=)
 #undef COMPARISON
-VECTOR_INLINE I16 v_is_nan(V16 x) { return ~v_equal(x, x); }
+VECTOR_INLINE I16 v_is_nan(V16 x) { return v_unequal(x, x); }
 
 /* mask ? a : b */
 VECTOR_INLINE V16 v_select(I16 mask, V16 a, V16 b) {

@@ -233,8 +233,8 @@ VECTOR_INLINE V16 v_sin(V16 x, int quarter) {
     c = c * (z * z) + (1.0f - 0.5f * z);
     I16 near = v_less(v_abs(x), v_all(0x1p20f));
     I16 turn = __builtin_convertvector(v_select(near, k, v_all(0.0f)), I16) + quarter;
-    V16 y = v_select(i_equal(turn & 1, i_all(1)), c, s);
-    y = v_select(i_equal(turn & 2, i_all(2)), -y, y);
+    V16 y = v_select(i_unequal(turn & 1, i_all(0)), c, s);
+    y = v_select(i_unequal(turn & 2, i_all(0)), -y, y);
     return v_select(near, y, v_all(__builtin_nanf("")));
 }
 
