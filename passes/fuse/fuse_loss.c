@@ -65,6 +65,7 @@ enum { HEAD, LOSS, SLOPE, BY_INPUT, BY_WEIGHT, HEAD_PARTS };
 
 static const char shared_out[] = "ranks share out the logits";
 
+/* What is computed from parts is a part, or a term of a sum. */
 static bool is_shared_out(const Rewrite *r, ValueId v) {
     const Op *def = value_maker(r->g, v);
     if (def->kind == OP_slice) def = value_maker(r->g, def->in[0]); /* of padding */
@@ -101,7 +102,6 @@ static const char *find_head(const Rewrite *r, uint32_t i, uint32_t at, OpId par
     if (is_shared_out(r, loss->in[0])) return shared_out;
     if (head->kind != OP_linear) return "the logits are not the result of a linear";
     if (head->n_in > 2) return "the linear that makes the logits has a bias";
-    if (is_shared_out(r, head->in[0]) || is_shared_out(r, head->in[1])) return shared_out;
     if (r->readers[head->out] != (at ? 2 : 1)) return "something besides the loss reads the logits";
     return at ? find_gradients(r, at, part) : NULL;
 }

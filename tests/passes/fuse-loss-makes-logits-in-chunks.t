@@ -1,4 +1,5 @@
 # RUN: %fsdpc dump --stage=fuse_loss %s | grep -v '^policy' | sed -n '/^program/,$p' | grep -E 'program|embedding|cross|linear|set_grad|set_state'
+# RUN: %fsdpc dump --stage=fuse_loss -s train.loss_chunks=23 %s | sed -n 's/.*f32.\([0-9]*\), 37. = linear_cross.*count = \([0-9]*\).*/24 rows: \2 chunks of \1/p'
 # With loss_chunks = N the head, its loss and in training its gradients are one op, of which one chunk of logits is scratch.
 ==== net.fsd
 module Net {
@@ -26,3 +27,5 @@ program eval
   #23 %25: f32[4, 6, 8] = embedding(%24, %22) !forward "emb" 1:5:24-5:30
   #28 %32: i64[24], %33: f32[5, 37] = linear_cross_entropy(%28, %31, %23) {count = 5, ignore = -100} !forward "head" 1:5:16-5:32
   #29 set_state(%32) {index = 3} !forward - 1:9:16-9:53
+24 rows: 12 chunks of 2
+24 rows: 12 chunks of 2
