@@ -40,20 +40,12 @@ typedef struct ExactBlock {
     int dtype, vectors, power;
 } ExactBlock;
 
-VECTOR_INLINE U16 larger_of(U16 a, U16 b) {
-#ifdef __AVX512F__
-    return (U16)_mm512_max_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    __m256i x[2], y[2];
-    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
-    for (int i = 0; i < 2; i++) x[i] = _mm256_max_epu32(x[i], y[i]);
-    memcpy(&a, x, sizeof a);
-    return a;
+/* Both are below 2^31. */
+#ifdef __AVX2__
+BY_REGISTER(larger_of, U16, WordRegister, U16, WordRegister, INSTRUCTION(max_epu32))
 #else
-    U16 mask = (U16)i_less((I16)b, (I16)a); /* both below 2^31 */
-    return (a & mask) | (b & ~mask);
+BY_REGISTER(larger_of, U16, IPart, U16, IPart, ((x > y) & x) | (~(x > y) & y))
 #endif
-}
 
 VECTOR_INLINE uint32_t largest_of(U16 x) {
     x = larger_of(x, V_FOLDED(x, 8));

@@ -12,11 +12,9 @@
 #ifndef FSDPC_CPU_VECTOR_H
 #define FSDPC_CPU_VECTOR_H
 
+#include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(__AVX512F__) || defined(__FMA__)
-#include <immintrin.h>
-#endif
 
 #include "floats.h"
 #include "op.h"
@@ -51,39 +49,50 @@ VECTOR_INLINE V16 v_from_bits(U16 x) {
     return r;
 }
 
-/* ---- comparisons. With operators GCC compares vectors that are wider than a register lane by
- * lane, so these go register by register. */
+/* ---- register by register: with operators GCC compares vectors that are wider than a register
+ * lane by lane. Without AVX-512 one of these takes several. */
 
-#ifdef __AVX512F__
-#define COMPARISON(name, whole, part, op)                                                          \
-    VECTOR_INLINE I16 name(whole a, whole b) { return a op b; }
+#if defined(__AVX512F__)
+typedef __m512 FloatRegister;
+typedef __m512i WordRegister;
+#define INSTRUCTION(name) _mm512_##name(x, y)
+#elif defined(__AVX2__)
+typedef __m256 FloatRegister;
+typedef __m256i WordRegister;
+#define INSTRUCTION(name) _mm256_##name(x, y)
 #else
-#ifdef __AVX2__
-enum { REGISTER = 32 };
-#else
-enum { REGISTER = 16 };
+typedef __m128 FloatRegister;
+typedef __m128i WordRegister;
+#define INSTRUCTION(name) _mm_##name(x, y)
 #endif
-enum { REGISTERS = sizeof(V16) / REGISTER };
+enum { REGISTER = sizeof(FloatRegister) };
 typedef float VPart __attribute__((vector_size(REGISTER)));
 typedef int32_t IPart __attribute__((vector_size(REGISTER)));
-#define COMPARISON(name, whole, part, op)                                                          \
-    VECTOR_INLINE I16 name(whole a, whole b) {                                                     \
-        part x[REGISTERS], y[REGISTERS];                                                           \
-        IPart z[REGISTERS];                                                                        \
-        I16 r;                                                                                     \
-        memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);                                          \
-        for (int i = 0; i < REGISTERS; i++) z[i] = x[i] op y[i];                                   \
-        memcpy(&r, z, sizeof r);                                                                   \
-        return r;                                                                                  \
+
+/* name(a, b), where `result` is made of parts x of a and y of b. */
+#define BY_REGISTER(name, type, part, to, to_part, result)                                         \
+    VECTOR_INLINE to name(type a, type b) {                                                        \
+        enum { REGISTERS = sizeof(type) / REGISTER };                                              \
+        part of_a[REGISTERS], of_b[REGISTERS];                                                     \
+        to_part parts[REGISTERS];                                                                  \
+        to all;                                                                                    \
+        memcpy(of_a, &a, sizeof a), memcpy(of_b, &b, sizeof b);                                    \
+        for (int i = 0; i < REGISTERS; i++) {                                                      \
+            part x = of_a[i], y = of_b[i];                                                         \
+            parts[i] = result;                                                                     \
+        }                                                                                          \
+        memcpy(&all, parts, sizeof all);                                                           \
+        return all;                                                                                \
     }
-#endif
-COMPARISON(v_less, V16, VPart, <)
-COMPARISON(v_equal, V16, VPart, ==)
-COMPARISON(v_unequal, V16, VPart, !=)
-COMPARISON(i_less, I16, IPart, <)
-COMPARISON(i_equal, I16, IPart, ==)
-COMPARISON(i_unequal, I16, IPart, !=)
-#undef COMPARISON
+BY_REGISTER(v_less, V16, VPart, I16, IPart, x < y)
+BY_REGISTER(v_equal, V16, VPart, I16, IPart, x == y)
+BY_REGISTER(v_unequal, V16, VPart, I16, IPart, x != y)
+BY_REGISTER(i_less, I16, IPart, I16, IPart, x < y)
+BY_REGISTER(i_equal, I16, IPart, I16, IPart, x == y)
+BY_REGISTER(i_unequal, I16, IPart, I16, IPart, x != y)
+/* a > b ? a : b, and a < b ? a : b: so b where one is nan */
+BY_REGISTER(v_max, V16, FloatRegister, V16, FloatRegister, INSTRUCTION(max_ps))
+BY_REGISTER(v_min, V16, FloatRegister, V16, FloatRegister, INSTRUCTION(min_ps))
 VECTOR_INLINE I16 v_is_nan(V16 x) { return v_unequal(x, x); }
 
 /* mask ? a : b */
@@ -95,29 +104,6 @@ VECTOR_INLINE V16 v_select(I16 mask, V16 a, V16 b) {
     return v_from_bits((m & v_bits(a)) | (~m & v_bits(b)));
 #endif
 }
-/* a > b ? a : b, so b where one is nan; a < b ? a : b */
-#if defined(__AVX512F__)
-VECTOR_INLINE V16 v_max(V16 a, V16 b) { return (V16)_mm512_max_ps((__m512)a, (__m512)b); }
-VECTOR_INLINE V16 v_min(V16 a, V16 b) { return (V16)_mm512_min_ps((__m512)a, (__m512)b); }
-#elif defined(__AVX2__)
-VECTOR_INLINE V16 v_max(V16 a, V16 b) {
-    __m256 x[2], y[2];
-    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
-    for (int i = 0; i < 2; i++) x[i] = _mm256_max_ps(x[i], y[i]);
-    memcpy(&a, x, sizeof a);
-    return a;
-}
-VECTOR_INLINE V16 v_min(V16 a, V16 b) {
-    __m256 x[2], y[2];
-    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
-    for (int i = 0; i < 2; i++) x[i] = _mm256_min_ps(x[i], y[i]);
-    memcpy(&a, x, sizeof a);
-    return a;
-}
-#else
-VECTOR_INLINE V16 v_max(V16 a, V16 b) { return v_select(v_less(b, a), a, b); }
-VECTOR_INLINE V16 v_min(V16 a, V16 b) { return v_select(v_less(a, b), a, b); }
-#endif
 /* x > limit ? limit : x, and x < limit ? limit : x; a nan stays one */
 VECTOR_INLINE V16 v_at_most(V16 x, float limit) { return v_min(v_all(limit), x); }
 VECTOR_INLINE V16 v_at_least(V16 x, float limit) { return v_max(v_all(limit), x); }

@@ -6,7 +6,8 @@
 #include "vector.h"
 
 typedef uint16_t W32 __attribute__((vector_size(64)));
-typedef int16_t S32 __attribute__((vector_size(64)));
+typedef uint16_t WPart __attribute__((vector_size(REGISTER)));
+typedef int16_t SPart __attribute__((vector_size(REGISTER)));
 
 VECTOR_INLINE W32 w_load(const void *p, int64_t at) {
     W32 x;
@@ -17,30 +18,16 @@ VECTOR_INLINE W32 w_load(const void *p, int64_t at) {
 VECTOR_INLINE void w_store(void *p, int64_t at, W32 x) { memcpy((uint16_t *)p + at, &x, sizeof x); }
 
 /* name(a, b): a where `a better b` as words of that type, else b */
-#if defined(__AVX512BW__)
+#ifdef __AVX2__
 #define WORDS_BY(name, instruction, type, better)                                                  \
-    VECTOR_INLINE W32 name(W32 a, W32 b) {                                                         \
-        return (W32)_mm512_##instruction((__m512i)a, (__m512i)b);                                  \
-    }
-#elif defined(__AVX2__)
-#define WORDS_BY(name, instruction, type, better)                                                  \
-    VECTOR_INLINE W32 name(W32 a, W32 b) {                                                         \
-        __m256i x[2], y[2];                                                                        \
-        memcpy(x, &a, sizeof a), memcpy(y, &b, sizeof b);                                          \
-        for (int i = 0; i < 2; i++) x[i] = _mm256_##instruction(x[i], y[i]);                       \
-        memcpy(&a, x, sizeof a);                                                                   \
-        return a;                                                                                  \
-    }
+    BY_REGISTER(name, W32, WordRegister, W32, WordRegister, INSTRUCTION(instruction))
 #else
 #define WORDS_BY(name, instruction, type, better)                                                  \
-    VECTOR_INLINE W32 name(W32 a, W32 b) {                                                         \
-        W32 mask = (W32)((type)a better(type) b);                                                  \
-        return (mask & a) | (~mask & b);                                                           \
-    }
+    BY_REGISTER(name, W32, type, W32, type, ((type)(x better y)&x) | (~(type)(x better y)&y))
 #endif
-WORDS_BY(w_most_signed, max_epi16, S32, >)
-WORDS_BY(w_most, max_epu16, W32, >)
-WORDS_BY(w_least, min_epu16, W32, <)
+WORDS_BY(w_most_signed, max_epi16, SPart, >)
+WORDS_BY(w_most, max_epu16, WPart, >)
+WORDS_BY(w_least, min_epu16, WPart, <)
 #undef WORDS_BY
 
 /* The numbers of a, and then those of b, rounded as each would be by itself. */

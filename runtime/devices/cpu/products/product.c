@@ -14,8 +14,6 @@
 #include "tiles.h"
 #include "vector.h"
 
-#include <immintrin.h>
-
 #if defined(__AVX512F__)
 typedef __m512 Wide;
 enum { WIDE = 16, TILE_M = 14 };
