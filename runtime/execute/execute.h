@@ -94,7 +94,7 @@ typedef struct Tap {
  * it. Both NULL: no checkpoints. */
 typedef struct SaveGate {
     void (*hold)(Rank *r, uint32_t saves); /* until that many saves, from the first on, are over */
-    bool (*holds)(const Rank *r, uint32_t program);
+    bool (*holds)(const Rank *r, uint32_t program); /* may it wait? The same on all ranks. */
 } SaveGate;
 
 /* What a test mode, or the search for what is not finite, does around the instructions of a call.

@@ -33,6 +33,7 @@ struct Call {
 struct Running {
     Call call;
     uint64_t number;
+    bool recorded;
     std::shared_ptr<Request> request;
     std::vector<char> input, spoilt;
 
@@ -60,6 +61,7 @@ void Running::begin() {
     a.dtype = call.dtype;
     a.op = call.op;
     a.root = call.root;
+    a.recorded = recorded;
     a.count = call.count;
     a.bytes = input.size();
     request = call.comm->link.ask(a, input.data());
@@ -111,7 +113,7 @@ static void issue(const Call &call, unsigned group) {
               group);
     std::shared_ptr<int> held = emulate_captures(call.stream) ? call.comm->captured : nullptr;
     emulate_give(call.stream, [call, held] {
-        auto r = std::make_shared<Running>(Running{call, call.comm->issued++, nullptr, {}, {}});
+        auto r = std::make_shared<Running>(Running{call, call.comm->issued++, held != nullptr, nullptr, {}, {}});
         return [r] { return r->poll(); };
     });
 }

@@ -41,6 +41,7 @@ extern const char *const fake_kind_names[ASK_KINDS];
 struct Ask {
     uint32_t kind;
     int32_t rank, ranks, dtype, op, root, device, control;
+    int32_t recorded; /* a graph issues it */
     uint64_t number; /* HELLO: communicator; 0 is the one that the unique id stands for */
     uint64_t count;  /* elements; bytes of a window; color */
     uint64_t bytes;  /* behind this */

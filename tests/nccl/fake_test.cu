@@ -145,6 +145,8 @@ static void faults(Arena &a, ncclComm_t comm) {
         ncclAllGather(a.at, a.at + OUT, odd ? N : N / 2, ncclFloat, comm, a.stream[0]);
     if (mode == "kind" && odd) ncclAllReduce(a.at, a.at, N, ncclFloat, ncclSum, comm, a.stream[0]);
     if (mode == "kind" && !odd) gather(a, comm, a.stream[0]);
+    if (mode == "graph" && odd) replays(a, comm);
+    if (mode == "graph" && !odd) gather(a, comm, a.stream[0]);
     if (mode == "in-place") ncclAllGather(a.at + 1, a.at, N, ncclFloat, comm, a.stream[0]);
     if (mode == "outside") ncclAllGather(a.at, a.at + (1 << 18), N, ncclFloat, comm, a.stream[0]);
     if (mode == "too-early") {

@@ -1,8 +1,8 @@
 /* The hub of the fake NCCL: one thread that collects the requests of a communicator's ranks, in the
  * order of each rank, and answers when all have asked. What all ranks of a communicator must agree
- * on (kind, count, dtype, operation, root) is compared here; a real NCCL would hang or give wrong
- * numbers, this one answers ANSWER_MISMATCH to all, or hangs as well (FSDP_FAKE_SILENT=1). Ranks
- * that never ask keep the others waiting. */
+ * on (kind, count, dtype, operation, root, and whether a graph issues it) is compared here; a real
+ * NCCL would hang or give wrong numbers, this one answers ANSWER_MISMATCH to all, or hangs as well
+ * (FSDP_FAKE_SILENT=1). Ranks that never ask keep the others waiting. */
 #include "fake.h"
 
 #include <algorithm>
@@ -123,13 +123,20 @@ static bool alike(const Table &t, std::string *text) {
         bool message = a.kind == ASK_SEND || a.kind == ASK_RECEIVE;
         bool kinds = message ? meet(a, b) : a.kind == b.kind;
         bool counts = a.kind == ASK_SPLIT || (a.count == b.count && (message || a.root == b.root));
-        if (kinds && a.dtype == b.dtype && a.op == b.op && counts) continue;
+        bool ways = a.recorded == b.recorded;
+        if (kinds && a.dtype == b.dtype && a.op == b.op && counts && ways) continue;
         char line[400];
-        snprintf(line, sizeof line,
-                 "rank 0 asks for %s of %llu elements of dtype %d (operation %d, root %d), rank "
-                 "%zu for %s of %llu of dtype %d (operation %d, root %d)",
-                 fake_kind_names[a.kind], (unsigned long long)a.count, a.dtype, a.op, a.root, i,
-                 fake_kind_names[b.kind], (unsigned long long)b.count, b.dtype, b.op, b.root);
+        const char *way[] = {"directly", "from a graph"};
+        if (kinds && counts && !ways)
+            snprintf(line, sizeof line, "rank 0 issues %s %s, rank %zu %s", fake_kind_names[a.kind],
+                     way[a.recorded], i, way[b.recorded]);
+        else
+            snprintf(
+                line, sizeof line,
+                "rank 0 asks for %s of %llu elements of dtype %d (operation %d, root %d), rank "
+                "%zu for %s of %llu of dtype %d (operation %d, root %d)",
+                fake_kind_names[a.kind], (unsigned long long)a.count, a.dtype, a.op, a.root, i,
+                fake_kind_names[b.kind], (unsigned long long)b.count, b.dtype, b.op, b.root);
         *text = line;
         return false;
     }

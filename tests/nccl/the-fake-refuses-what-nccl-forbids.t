@@ -1,4 +1,4 @@
-# RUN: for c in right one-gpu in-progress destroy-with-graph count kind in-place outside too-early absent after-abort; do timeout 400 %build/emulated/run/fake_test $c 3 2>&1 | sort -u; done
+# RUN: for c in right one-gpu in-progress destroy-with-graph count kind graph in-place outside too-early absent after-abort; do timeout 400 %build/emulated/run/fake_test $c 3 2>&1 | sort -u; done
 # The NCCL of these tests gives the right numbers, issued or replayed, and names each call that is wrong.
 # NEEDS: build:emulated/run/fake_test
 ==== out
@@ -13,6 +13,8 @@ count: refused
 fake NCCL: communicator 0, its collective 4: rank 0 asks for all_gather of 20 elements of dtype 7 (operation 0, root 0), rank 1 for all_gather of 40 of dtype 7 (operation 0, root 0)
 fake NCCL: communicator 0, its collective 4: rank 0 asks for all_gather of 40 elements of dtype 7 (operation 0, root 0), rank 1 for all_reduce of 40 of dtype 7 (operation 0, root 0)
 kind: refused
+fake NCCL: communicator 0, its collective 4: rank 0 issues all_gather directly, rank 1 from a graph
+graph: refused
 fake NCCL: all_gather: input and output overlap
 in-place: refused
 fake NCCL: all_gather: a buffer outside of the GPU's memory
