@@ -151,36 +151,41 @@ static inline void store_tile(Heads x, const float *from, int64_t b, int64_t hea
 
 /* c[m][n] (+)= sum over k of a(i, p) b[p][n], a(i, p) = a[i * a_row + p * a_column]; n is a
  * multiple of sixteen, rows of b and c have n elements. Sums run over p in order, whatever the
- * group: bits depend only on the instruction set, by v_fma. Terms that are zero may be left out:
- * they change no sum (except the sign of one that underflowed to -0). */
-#ifdef __AVX512F__
-enum { GROUP_ROWS = 8 };
-#else
-enum { GROUP_ROWS = 4 };
-#endif
+ * group: bits depend only on the instruction set, by r_fma. Terms that are zero may be left out:
+ * they change no sum (except the sign of one that underflowed to -0).
+ *
+ * A group of rows, which divides sixteen, and two registers of each: the sums stay in registers. */
+enum { GROUP_ROWS = REGISTER == 64 ? 8 : 4 };
 VECTOR_INLINE void product_block(float *c, const float *a, int64_t a_row, int64_t a_column,
                                  const float *b, int64_t n, int64_t k, bool add, int rows,
-                                 int vectors) {
-    V16 sum[GROUP_ROWS][2];
+                                 int registers) {
+    VPart sum[GROUP_ROWS][2];
+#pragma GCC unroll 8
     for (int i = 0; i < rows; i++)
-        for (int v = 0; v < vectors; v++)
-            sum[i][v] = add ? v_load(c, DT_F32, i * n + v * LANES) : v_all(0.0f);
+#pragma GCC unroll 2
+        for (int r = 0; r < registers; r++)
+            sum[i][r] = add ? r_load(c + i * n + r * REGISTER_FLOATS) : r_all(0.0f);
     for (int64_t p = 0; p < k; p++) {
-        V16 row[2];
-        for (int v = 0; v < vectors; v++) row[v] = v_load(b, DT_F32, p * n + v * LANES);
+        VPart row[2];
+#pragma GCC unroll 2
+        for (int r = 0; r < registers; r++) row[r] = r_load(b + p * n + r * REGISTER_FLOATS);
+#pragma GCC unroll 8
         for (int i = 0; i < rows; i++) {
-            V16 x = v_all(a[i * a_row + p * a_column]);
-            for (int v = 0; v < vectors; v++) sum[i][v] = v_fma(x, row[v], sum[i][v]);
+            VPart x = r_all(a[i * a_row + p * a_column]);
+#pragma GCC unroll 2
+            for (int r = 0; r < registers; r++) sum[i][r] = r_fma(x, row[r], sum[i][r]);
         }
     }
+#pragma GCC unroll 8
     for (int i = 0; i < rows; i++)
-        for (int v = 0; v < vectors; v++) v_store(c, DT_F32, i * n + v * LANES, sum[i][v]);
+#pragma GCC unroll 2
+        for (int r = 0; r < registers; r++) r_store(c + i * n + r * REGISTER_FLOATS, sum[i][r]);
 }
 VECTOR_INLINE void product_rows(float *c, const float *a, int64_t a_row, int64_t a_column,
                                 const float *b, int64_t n, int64_t columns, int64_t k, bool add,
                                 int rows) {
     int64_t j = 0;
-    for (; j + 2 * LANES <= columns; j += 2 * LANES)
+    for (; j + 2 * REGISTER_FLOATS <= columns; j += 2 * REGISTER_FLOATS)
         product_block(c + j, a, a_row, a_column, b + j, n, k, add, rows, 2);
     if (j < columns) product_block(c + j, a, a_row, a_column, b + j, n, k, add, rows, 1);
 }

@@ -23,8 +23,6 @@
 enum { EXACT_VECTORS = 32, EXACT_NUMBERS = EXACT_VECTORS * LANES, LEVEL_BITS = 44 };
 enum { INFINITE_BITS = 0x7f800000 };
 
-typedef int64_t L8 __attribute__((vector_size(64)));
-
 typedef struct ExactSum {
     V16 x[EXACT_VECTORS]; /* pushed, not yet added */
     int n;
@@ -34,31 +32,45 @@ typedef struct ExactSum {
     int64_t count; /* EXACT_COUNT */
 } ExactSum;
 
-/* A block of vectors. */
+/* A block of vectors, in f32 or bf16. Loops take a register of them at a time. */
 typedef struct ExactBlock {
     const void *at;
     int dtype, vectors, power;
 } ExactBlock;
 
 /* Both are below 2^31. */
+VECTOR_INLINE UPart larger_of(UPart a, UPart b) {
 #ifdef __AVX2__
-BY_REGISTER(larger_of, U16, WordRegister, U16, WordRegister, INSTRUCTION(max_epu32))
+    WordRegister x = (WordRegister)a, y = (WordRegister)b;
+    return (UPart)INSTRUCTION(max_epu32);
 #else
-BY_REGISTER(larger_of, U16, IPart, U16, IPart, ((x > y) & x) | (~(x > y) & y))
+    UPart more = (UPart)((IPart)a > (IPart)b);
+    return (more & a) | (~more & b);
 #endif
+}
+VECTOR_INLINE uint32_t largest_lane(UPart x) {
+    uint32_t largest = 0;
+    for (int l = 0; l < REGISTER / 4; l++) largest = MAX(largest, x[l]);
+    return largest;
+}
 
-VECTOR_INLINE uint32_t largest_of(U16 x) {
-    x = larger_of(x, V_FOLDED(x, 8));
-    x = larger_of(x, V_FOLDED(x, 4));
-    x = larger_of(x, V_FOLDED(x, 2));
-    x = larger_of(x, V_FOLDED(x, 1));
-    return x[0];
+/* The bits of a register full of numbers. */
+VECTOR_INLINE UPart bits_of_block(const ExactBlock *b, int r) {
+    typedef uint16_t Half __attribute__((vector_size(REGISTER / 2)));
+    UPart x;
+    Half half;
+    if (b->dtype == DT_F32) {
+        memcpy(&x, (const UPart *)b->at + r, sizeof x);
+        return x;
+    }
+    memcpy(&half, (const Half *)b->at + r, sizeof half);
+    return __builtin_convertvector(half, UPart) << 16;
 }
 
 /* Blocks that follow: while one is added memory has nothing else to do. */
-VECTOR_INLINE void prefetch_numbers(const void *at, int vector) {
+VECTOR_INLINE void prefetch_numbers(const void *at) {
     enum { DISTANCE = 4 << 10 };
-    __builtin_prefetch((const char *)at + DISTANCE + vector * (int)sizeof(V16));
+    __builtin_prefetch((const char *)at + DISTANCE);
 }
 
 /* Bits of the largest and of the smallest |x| that is not zero. */
@@ -67,23 +79,43 @@ typedef struct ExactSpan {
 } ExactSpan;
 VECTOR_INLINE ExactSpan span_of(const ExactBlock *b) {
     const uint32_t size = 0x7fffffffu;
-    U16 top = {0}, depth = {0}; /* depth: of the least, how far below 2^31 */
-    for (int v = 0; v < b->vectors; v++) {
-        U16 x = v_bits(v_load(b->at, b->dtype, v * LANES)) & size;
-        top = larger_of(x, top);
-        depth = larger_of((0u - x) & size, depth);
+    UPart top[REGISTERS] = {0},
+          depth[REGISTERS] = {0}; /* depth: of the least, how far below 2^31 */
+    for (int v = 0; v < b->vectors; v++)
+#pragma GCC unroll 4
+        for (int r = 0; r < REGISTERS; r++) {
+            UPart x = bits_of_block(b, v * REGISTERS + r) & size;
+            top[r] = larger_of(x, top[r]);
+            depth[r] = larger_of((0u - x) & size, depth[r]);
+        }
+    for (int r = 1; r < REGISTERS; r++) {
+        top[0] = larger_of(top[0], top[r]);
+        depth[0] = larger_of(depth[0], depth[r]);
     }
-    return (ExactSpan){largest_of(top), size + 1 - largest_of(depth)};
+    return (ExactSpan){largest_lane(top[0]), size + 1 - largest_lane(depth[0])};
 }
 
 /* Of 2^e <= |x| < 2^(e + 1); that of the smallest normal number for denormal ones. */
 static inline int exponent_of(uint32_t bits) { return MAX((int)(bits >> 23), 1) - 127; }
 
-VECTOR_INLINE D8 raised_to(D8 x, int power) {
-    return power == 1 ? x : power == 2 ? x * x : x * x * x;
-}
+VECTOR_INLINE DPart level_start(int unit) { return (DPart){0} + 1.5 * power_of_two(52 + unit); }
 
-VECTOR_INLINE D8 level_start(int unit) { return (D8){0} + 1.5 * power_of_two(52 + unit); }
+/* The powers of PART numbers. */
+VECTOR_INLINE DPart powers_of_block(const ExactBlock *b, int part) {
+    typedef uint32_t Bits __attribute__((vector_size(REGISTER / 2)));
+    typedef uint16_t Half __attribute__((vector_size(REGISTER / 4)));
+    PartFloats f;
+    if (b->dtype == DT_F32) {
+        memcpy(&f, (const PartFloats *)b->at + part, sizeof f);
+    } else {
+        Half half;
+        memcpy(&half, (const Half *)b->at + part, sizeof half);
+        Bits bits = __builtin_convertvector(half, Bits) << 16;
+        memcpy(&f, &bits, sizeof f);
+    }
+    DPart x = __builtin_convertvector(f, DPart);
+    return b->power == 1 ? x : b->power == 2 ? x * x : x * x * x;
+}
 
 /* Adds a sum of multiples of 2^unit. What is below the bins is zero in it. */
 static inline void put_units(ExactSum *s, int64_t sum, int unit) {
@@ -108,60 +140,61 @@ static inline void put_units(ExactSum *s, int64_t sum, int unit) {
     if (high != 0) s->bins[EXACT_BINS - 1] += high; /* takes all */
 }
 
-static inline void put_level(ExactSum *s, D8 low, D8 high, int unit) {
-    D8 start = level_start(unit);
-    L8 x, y, zero;
-    memcpy(&x, &low, sizeof x), memcpy(&y, &high, sizeof y), memcpy(&zero, &start, sizeof zero);
-    x = (x - zero) + (y - zero);
+static inline void put_level(ExactSum *s, const DPart level[PARTS], int unit) {
+    DPart start = level_start(unit);
+    LPart zero, all = {0};
+    memcpy(&zero, &start, sizeof zero);
+    for (int i = 0; i < PARTS; i++) {
+        LPart x;
+        memcpy(&x, &level[i], sizeof x);
+        all += x - zero;
+    }
     int64_t sum = 0;
-    for (int l = 0; l < 8; l++) sum += x[l];
+    for (int l = 0; l < PART; l++) sum += all[l];
     put_units(s, sum, unit);
 }
 
 VECTOR_INLINE void one_level(ExactSum *s, ExactBlock b, int unit) {
-    D8 low = level_start(unit), high = low;
-    for (int v = 0; v < b.vectors; v++) {
-        V16 x = v_load(b.at, b.dtype, v * LANES);
-        low += raised_to(v_low_f64(x), b.power);
-        high += raised_to(v_high_f64(x), b.power);
-    }
-    put_level(s, low, high, unit);
+    DPart level[PARTS];
+    for (int i = 0; i < PARTS; i++) level[i] = level_start(unit);
+    for (int v = 0; v < b.vectors; v++)
+#pragma GCC unroll 8
+        for (int i = 0; i < PARTS; i++) level[i] += powers_of_block(&b, v * PARTS + i);
+    put_level(s, level, unit);
 }
 
 /* Adds x to the first of two levels, and what that leaves of it to the second. */
-VECTOR_INLINE void add_in_two(D8 *first, D8 *second, D8 x) {
-    D8 next = *first + x;
-    *second += x - (next - *first);
-    *first = next;
-}
 VECTOR_INLINE void two_levels(ExactSum *s, ExactBlock b, int unit, int below) {
-    D8 low = level_start(unit), high = low, low_rest = level_start(below), high_rest = low_rest;
+    DPart first[PARTS], second[PARTS];
+    for (int i = 0; i < PARTS; i++) first[i] = level_start(unit), second[i] = level_start(below);
     for (int v = 0; v < b.vectors; v++) {
-        V16 x = v_load(b.at, b.dtype, v * LANES);
-        prefetch_numbers(b.at, v);
-        add_in_two(&low, &low_rest, raised_to(v_low_f64(x), b.power));
-        add_in_two(&high, &high_rest, raised_to(v_high_f64(x), b.power));
+        prefetch_numbers((const char *)b.at + v * (int)sizeof(V16));
+#pragma GCC unroll 8
+        for (int i = 0; i < PARTS; i++) {
+            DPart x = powers_of_block(&b, v * PARTS + i), next = first[i] + x;
+            second[i] += x - (next - first[i]);
+            first[i] = next;
+        }
     }
-    put_level(s, low, high, unit);
-    put_level(s, low_rest, high_rest, below);
+    put_level(s, first, unit);
+    put_level(s, second, below);
 }
 
 /* Any number of levels, until all bits from 2^lowest on are in one. */
 static inline void all_levels(ExactSum *s, ExactBlock b, int unit, int lowest) {
-    D8 rest[2 * EXACT_VECTORS];
-    for (int v = 0; v < b.vectors; v++) {
-        V16 x = v_load(b.at, b.dtype, v * LANES);
-        rest[2 * v] = raised_to(v_low_f64(x), b.power);
-        rest[2 * v + 1] = raised_to(v_high_f64(x), b.power);
-    }
+    DPart rest[PARTS * EXACT_VECTORS];
+    for (int i = 0; i < PARTS * b.vectors; i++) rest[i] = powers_of_block(&b, i);
     for (;; unit -= LEVEL_BITS + 1) {
-        D8 sum = level_start(unit), none = sum;
-        for (int v = 0; v < 2 * b.vectors; v++) {
-            D8 next = sum + rest[v];
-            rest[v] -= next - sum;
-            sum = next;
-        }
-        put_level(s, sum, none, unit);
+        DPart level[PARTS];
+        for (int i = 0; i < PARTS; i++) level[i] = level_start(unit);
+        for (int v = 0; v < b.vectors; v++)
+#pragma GCC unroll 8
+            for (int i = 0; i < PARTS; i++) {
+                DPart next = level[i] + rest[v * PARTS + i];
+                rest[v * PARTS + i] -= next - level[i];
+                level[i] = next;
+            }
+        put_level(s, level, unit);
         if (unit <= lowest) break;
     }
 }
@@ -254,35 +287,51 @@ VECTOR_INLINE void exact_push_cubes(ExactSum *s, V16 x) {
 
 enum { WHOLE_BITS = 26, WORD_NUMBERS = 2 * EXACT_NUMBERS };
 
-static inline ExactSpan span_of_words(const void *at) {
-    const uint16_t size = 0x7fffu;
-    W32 top = {0}, under = (W32){0} + UINT16_MAX; /* the least less one, so zero is above all */
-    for (int v = 0; v < EXACT_VECTORS; v++) {
-        W32 x = w_load(at, v * 2 * LANES) & size;
-        top = w_most(x, top);
-        under = w_least(x - 1, under);
-    }
-    return (ExactSpan){(uint32_t)w_most_of(top) << 16, (w_least_of(under) + 1u) << 16};
+VECTOR_INLINE SPart larger_words(SPart a, SPart b) {
+    WordRegister x = (WordRegister)a, y = (WordRegister)b;
+    return (SPart)INSTRUCTION(max_epi16);
+}
+VECTOR_INLINE uint32_t largest_word(SPart x) {
+    int largest = 0;
+    for (int l = 0; l < REGISTER / 2; l++) largest = MAX(largest, x[l]);
+    return (uint32_t)largest;
 }
 
-/* The squares of the lower halves of x. */
-VECTOR_INLINE L8 low_squares(L8 x) {
-#if defined(__AVX512F__)
-    return (L8)_mm512_mul_epi32((__m512i)x, (__m512i)x);
-#elif defined(__AVX2__)
-    __m256i half[2];
-    memcpy(half, &x, sizeof x);
-    for (int i = 0; i < 2; i++) half[i] = _mm256_mul_epi32(half[i], half[i]);
-    memcpy(&x, half, sizeof x);
-    return x;
+/* As span_of. */
+static inline ExactSpan span_of_words(const void *at) {
+    const SPart size = (SPart){0} + INT16_MAX, zero = {0};
+    SPart top[REGISTERS] = {0}, depth[REGISTERS] = {0};
+    for (int v = 0; v < EXACT_VECTORS; v++)
+#pragma GCC unroll 4
+        for (int r = 0; r < REGISTERS; r++) {
+            SPart x;
+            memcpy(&x, (const SPart *)at + v * REGISTERS + r, sizeof x);
+            x &= size;
+            top[r] = larger_words(x, top[r]);
+            depth[r] = larger_words(((zero - x) & size), depth[r]);
+        }
+    for (int r = 1; r < REGISTERS; r++) {
+        top[0] = larger_words(top[0], top[r]);
+        depth[0] = larger_words(depth[0], depth[r]);
+    }
+    return (ExactSpan){largest_word(top[0]) << 16, (INT16_MAX + 1u - largest_word(depth[0])) << 16};
+}
+
+/* The squares of the lower halves of a. */
+VECTOR_INLINE LPart low_squares(LPart a) {
+#ifdef __AVX2__
+    WordRegister x = (WordRegister)a, y = x;
+    return (LPart)INSTRUCTION(mul_epi32);
 #else
-    x = x << 32 >> 32;
-    return x * x;
+    a = a << 32 >> 32;
+    return a * a;
 #endif
 }
 
-VECTOR_INLINE L8 whole_squares(V16 x) {
-    L8 whole = (L8) __builtin_convertvector(x, I16);
+VECTOR_INLINE LPart whole_squares(UPart bits, float scale) {
+    VPart x;
+    memcpy(&x, &bits, sizeof x);
+    LPart whole = (LPart) __builtin_convertvector(x * scale, IPart);
     return low_squares(whole) + low_squares(whole >> 32);
 }
 
@@ -296,17 +345,18 @@ static inline void add_words(ExactSum *s, const void *at) {
         add_block(s, (ExactBlock){(const uint16_t *)at + EXACT_NUMBERS, DT_BF16, EXACT_VECTORS, 2});
         return;
     }
-    V16 scale = v_all((float)power_of_two(WHOLE_BITS - most));
-    L8 even = {0}, odd = {0};
-    for (int v = 0; v < EXACT_VECTORS; v++) {
-        U16 x = (U16)w_load(at, v * 2 * LANES);
-        prefetch_numbers(at, v);
-        even += whole_squares(v_from_bits(x << 16) * scale);
-        odd += whole_squares(v_from_bits(x & 0xffff0000u) * scale);
+    float scale = (float)power_of_two(WHOLE_BITS - most);
+    LPart even = {0}, odd = {0};
+    for (int r = 0; r < EXACT_VECTORS * 64 / REGISTER; r++) {
+        UPart x;
+        memcpy(&x, (const UPart *)at + r, sizeof x);
+        prefetch_numbers((const UPart *)at + r);
+        even += whole_squares(x << 16, scale);
+        odd += whole_squares(x & 0xffff0000u, scale);
     }
     even += odd;
     int64_t sum = 0;
-    for (int l = 0; l < 8; l++) sum += even[l];
+    for (int l = 0; l < PART; l++) sum += even[l];
     put_units(s, sum, 2 * (most - WHOLE_BITS));
 }
 
@@ -317,8 +367,8 @@ static inline void exact_add_squares(ExactSum *s, const void *x, int dtype, int6
         add_words(s, (const uint16_t *)x + from);
     for (; dtype == DT_F32 && from + EXACT_NUMBERS <= to; from += EXACT_NUMBERS)
         add_squares(s, (const float *)x + from);
-    for (; from + EXACT_NUMBERS <= to; from += EXACT_NUMBERS)
-        add_block(s, (ExactBlock){(const uint16_t *)x + from, dtype, EXACT_VECTORS, 2});
+    for (; dtype == DT_BF16 && from + EXACT_NUMBERS <= to; from += EXACT_NUMBERS)
+        add_block(s, (ExactBlock){(const uint16_t *)x + from, DT_BF16, EXACT_VECTORS, 2});
     for (; from < to; from += LANES) exact_push(s, v_get(x, dtype, from, to - from), true);
 }
 

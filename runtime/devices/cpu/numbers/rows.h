@@ -10,23 +10,26 @@
 
 /* LANES sums in f64, and their quotients in f32. */
 typedef struct Totals {
-    D8 low, high;
+    DPart part[PARTS];
 } Totals;
 VECTOR_INLINE void totals_add(Totals *s, V16 v) {
-    s->low += v_low_f64(v);
-    s->high += v_high_f64(v);
+    PartFloats part[PARTS];
+    memcpy(part, &v, sizeof v);
+#pragma GCC unroll 8
+    for (int i = 0; i < PARTS; i++) s->part[i] += __builtin_convertvector(part[i], DPart);
+}
+VECTOR_INLINE double totals_lane(const Totals *s, int lane) {
+    return s->part[lane / PART][lane % PART];
 }
 VECTOR_INLINE V16 totals_over(const Totals *s, double n) {
     V16 v;
-    for (int i = 0; i < LANES; i++)
-        v[i] = (float)((i < LANES / 2 ? s->low[i] : s->high[i - LANES / 2]) / n);
+    for (int i = 0; i < LANES; i++) v[i] = (float)(totals_lane(s, i) / n);
     return v;
 }
 
 VECTOR_INLINE double totals_sum(const Totals *s) {
-    D8 lanes = s->low + s->high;
     double sum = 0;
-    for (int l = 0; l < LANES / 2; l++) sum += lanes[l];
+    for (int i = 0; i < LANES / 2; i++) sum += totals_lane(s, i) + totals_lane(s, i + LANES / 2);
     return sum;
 }
 

@@ -49,30 +49,49 @@ VECTOR_INLINE V16 v_from_bits(U16 x) {
     return r;
 }
 
-/* ---- register by register: with operators GCC compares vectors that are wider than a register
- * lane by lane. Without AVX-512 one of these takes several. */
+/* ---- register by register. GCC compares vectors that are wider than a register lane by lane, and
+ * keeps in memory those that a loop carries from turn to turn. So without AVX-512, where a vector
+ * takes several registers, comparisons and running sums go by registers. */
 
 #if defined(__AVX512F__)
 typedef __m512 FloatRegister;
 typedef __m512i WordRegister;
-#define INSTRUCTION(name) _mm512_##name(x, y)
+#define OF_REGISTER(name) _mm512_##name
 #elif defined(__AVX2__)
 typedef __m256 FloatRegister;
 typedef __m256i WordRegister;
-#define INSTRUCTION(name) _mm256_##name(x, y)
+#define OF_REGISTER(name) _mm256_##name
 #else
 typedef __m128 FloatRegister;
 typedef __m128i WordRegister;
-#define INSTRUCTION(name) _mm_##name(x, y)
+#define OF_REGISTER(name) _mm_##name
 #endif
-enum { REGISTER = sizeof(FloatRegister) };
+#define INSTRUCTION(name) OF_REGISTER(name)(x, y)
+enum {
+    REGISTER = sizeof(FloatRegister),
+    REGISTER_FLOATS = REGISTER / 4,
+    REGISTERS = LANES / REGISTER_FLOATS
+};
 typedef float VPart __attribute__((vector_size(REGISTER)));
 typedef int32_t IPart __attribute__((vector_size(REGISTER)));
+typedef uint32_t UPart __attribute__((vector_size(REGISTER)));
+typedef int64_t LPart __attribute__((vector_size(REGISTER)));
+typedef double DPart __attribute__((vector_size(REGISTER)));
+/* A register of f64 holds PART numbers, a vector's make PARTS. */
+enum { PART = REGISTER / 8, PARTS = LANES / PART };
+typedef float PartFloats __attribute__((vector_size(REGISTER / 2)));
+
+VECTOR_INLINE VPart r_load(const float *p) {
+    VPart x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+VECTOR_INLINE void r_store(float *p, VPart x) { memcpy(p, &x, sizeof x); }
+VECTOR_INLINE VPart r_all(float x) { return (VPart)OF_REGISTER(set1_ps)(x); }
 
 /* name(a, b), where `result` is made of parts x of a and y of b. */
 #define BY_REGISTER(name, type, part, to, to_part, result)                                         \
     VECTOR_INLINE to name(type a, type b) {                                                        \
-        enum { REGISTERS = sizeof(type) / REGISTER };                                              \
         part of_a[REGISTERS], of_b[REGISTERS];                                                     \
         to_part parts[REGISTERS];                                                                  \
         to all;                                                                                    \
@@ -120,20 +139,22 @@ VECTOR_INLINE V16 v_sqrt(V16 a) {
     return r;
 #endif
 }
-/* a b + c */
-VECTOR_INLINE V16 v_fma(V16 a, V16 b, V16 c) {
+/* a b + c of a register */
+VECTOR_INLINE VPart r_fma(VPart a, VPart b, VPart c) {
 #if defined(__AVX512F__)
-    return (V16)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+    return (VPart)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #elif defined(__FMA__)
-    V8 x[2], y[2], z[2];
-    memcpy(x, &a, sizeof a), memcpy(y, &b, sizeof b), memcpy(z, &c, sizeof c);
-    for (int i = 0; i < 2; i++)
-        z[i] = (V8)_mm256_fmadd_ps((__m256)x[i], (__m256)y[i], (__m256)z[i]);
-    memcpy(&c, z, sizeof c);
-    return c;
+    return (VPart)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #else
     return a * b + c;
 #endif
+}
+VECTOR_INLINE V16 v_fma(V16 a, V16 b, V16 c) {
+    VPart x[REGISTERS], y[REGISTERS], z[REGISTERS];
+    memcpy(x, &a, sizeof a), memcpy(y, &b, sizeof b), memcpy(z, &c, sizeof c);
+    for (int i = 0; i < REGISTERS; i++) z[i] = r_fma(x[i], y[i], z[i]);
+    memcpy(&c, z, sizeof c);
+    return c;
 }
 /* Lanes first .. first + 15. */
 VECTOR_INLINE I16 v_count(int32_t first) {
@@ -404,7 +425,9 @@ VECTOR_INLINE D8 v_high_f64(V16 x) {
 
 /* ---- blocks of vectors */
 
-/* Transposes a block of 16 x 16: halves of lanes change places between rows 1, 2, 4 and 8 apart. */
+/* Transposes a block of 16 x 16. */
+#ifdef __AVX512F__
+/* Halves of lanes change places between rows 1, 2, 4 and 8 apart. */
 VECTOR_INLINE void turn_block(V16 x[LANES]) {
 #define EXCHANGE(step, low, high)                                                                  \
     for (int i = 0; i < LANES; i++)                                                                \
@@ -430,5 +453,19 @@ VECTOR_INLINE void turn_block(V16 x[LANES]) {
 #pragma GCC unroll 16
     EXCHANGE(8, LOW8, HIGH8)
 }
+#else
+/* In quarters of rows: the block does not fit the processor's registers. */
+VECTOR_INLINE void turn_block(V16 x[LANES]) {
+    __m128 from[LANES][4], to[LANES][4];
+    memcpy(from, x, sizeof from);
+    for (int i = 0; i < LANES; i += 4)
+        for (int j = 0; j < 4; j++) {
+            __m128 row[4] = {from[i][j], from[i + 1][j], from[i + 2][j], from[i + 3][j]};
+            _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+            for (int r = 0; r < 4; r++) to[4 * j + r][i / 4] = row[r];
+        }
+    memcpy(x, to, sizeof to);
+}
+#endif
 
 #endif
