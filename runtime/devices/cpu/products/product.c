@@ -14,34 +14,9 @@
 #include "tiles.h"
 #include "vector.h"
 
-#if defined(__AVX512F__)
-typedef __m512 Wide;
-enum { WIDE = 16, TILE_M = 14 };
-#define wide_load(p) _mm512_loadu_ps(p)
-#define wide_store(p, x) _mm512_storeu_ps(p, x)
-#define wide_all(x) _mm512_set1_ps(x)
-#define wide_fma(a, b, c) _mm512_fmadd_ps(a, b, c)
-#elif defined(__FMA__)
-typedef __m256 Wide;
-enum { WIDE = 8, TILE_M = 6 };
-#define wide_load(p) _mm256_loadu_ps(p)
-#define wide_store(p, x) _mm256_storeu_ps(p, x)
-#define wide_all(x) _mm256_set1_ps(x)
-#define wide_fma(a, b, c) _mm256_fmadd_ps(a, b, c)
-#else
-typedef float Wide __attribute__((vector_size(16)));
-enum { WIDE = 4, TILE_M = 6 };
-static inline Wide wide_load(const float *p) {
-    Wide x;
-    memcpy(&x, p, sizeof x);
-    return x;
-}
-static inline void wide_store(float *p, Wide x) { memcpy(p, &x, sizeof x); }
-#define wide_all(x) ((Wide){(x), (x), (x), (x)})
-#define wide_fma(a, b, c) ((a) * (b) + (c))
-#endif
-
-enum { TILE_N = 2 * WIDE, K_SLICE = 256, BLOCK_M = 12 * TILE_M, BLOCK_N = 1024 };
+/* TILE_M x TILE_N sums, two registers a row, fill the processor's registers. */
+enum { TILE_M = REGISTER == 64 ? 14 : 6, TILE_N = 2 * REGISTER_FLOATS };
+enum { K_SLICE = 256, BLOCK_M = 12 * TILE_M, BLOCK_N = 1024 };
 _Static_assert(BLOCK_M *K_SLICE + BLOCK_N * K_SLICE <= PRODUCT_FLOATS, "panels fit the buffer");
 
 /* C tile = (C tile +) sum over k of a[k][TILE_M] x b[k][TILE_N] */
@@ -49,23 +24,24 @@ static inline __attribute__((always_inline)) void tile_kernel(int64_t k, const f
                                                               const float *restrict b,
                                                               float *restrict c, int64_t c_row,
                                                               bool accumulate) {
-    Wide sum[TILE_M][2];
+    VPart sum[TILE_M][2];
 #pragma GCC unroll 16
     for (int i = 0; i < TILE_M; i++)
         for (int j = 0; j < 2; j++)
-            sum[i][j] = accumulate ? wide_load(c + i * c_row + j * WIDE) : wide_all(0.0f);
+            sum[i][j] = accumulate ? r_load(c + i * c_row + j * REGISTER_FLOATS) : r_all(0.0f);
+#pragma GCC unroll 4
     for (int64_t p = 0; p < k; p++) {
-        Wide b0 = wide_load(b + p * TILE_N), b1 = wide_load(b + p * TILE_N + WIDE);
+        VPart b0 = r_load(b + p * TILE_N), b1 = r_load(b + p * TILE_N + REGISTER_FLOATS);
 #pragma GCC unroll 16
         for (int i = 0; i < TILE_M; i++) {
-            Wide x = wide_all(a[p * TILE_M + i]);
-            sum[i][0] = wide_fma(x, b0, sum[i][0]);
-            sum[i][1] = wide_fma(x, b1, sum[i][1]);
+            VPart x = r_all(a[p * TILE_M + i]);
+            sum[i][0] = r_fma(x, b0, sum[i][0]);
+            sum[i][1] = r_fma(x, b1, sum[i][1]);
         }
     }
 #pragma GCC unroll 16
     for (int i = 0; i < TILE_M; i++)
-        for (int j = 0; j < 2; j++) wide_store(c + i * c_row + j * WIDE, sum[i][j]);
+        for (int j = 0; j < 2; j++) r_store(c + i * c_row + j * REGISTER_FLOATS, sum[i][j]);
 }
 
 static void edge_tile(int64_t k, const float *a, const float *b, float *c, int64_t c_row, int64_t m,
@@ -87,37 +63,67 @@ typedef struct Panel {
     int64_t step, along;
 } Panel;
 
+static inline const void *panel_at(const Panel *x, int64_t i) {
+    return (const char *)x->at + i * dtype_bytes(x->bf16 ? DT_BF16 : DT_F32);
+}
 static inline float panel_one(const Panel *x, int64_t i) {
     return element_load(x->at, x->bf16 ? DT_BF16 : DT_F32, i);
 }
 static inline __m128 panel_four(const Panel *x, int64_t i) {
-    if (!x->bf16) return _mm_loadu_ps((const float *)x->at + i);
-    __m128i words = _mm_loadl_epi64((const __m128i *)(const void *)((const uint16_t *)x->at + i));
+    if (!x->bf16) return _mm_loadu_ps(panel_at(x, i));
+    __m128i words = _mm_loadl_epi64(panel_at(x, i));
     return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), words));
 }
 
-/* n vectors of length k from vector `first` on become to[p][lane], lanes being `width` apart. */
+/* Elements i .. i + n - 1, which lie side by side. */
+static inline __attribute__((always_inline)) void pack_beside(float *to, const Panel *x, int64_t i,
+                                                              int64_t n) {
+    int64_t lane = 0;
+    for (; lane + 4 <= n; lane += 4) _mm_storeu_ps(to + lane, panel_four(x, i + lane));
+    for (; lane < n; lane++) to[lane] = panel_one(x, i + lane);
+}
+
+/* Four elements along each of two or four vectors that are `step` apart, turned. */
+static inline void pack_two(float *to, const Panel *x, int64_t i, int64_t width) {
+    __m128 a = panel_four(x, i), b = panel_four(x, i + x->step);
+    __m128 low = _mm_unpacklo_ps(a, b), high = _mm_unpackhi_ps(a, b);
+    _mm_storel_pi((__m64 *)to, low);
+    _mm_storeh_pi((__m64 *)(to + width), low);
+    _mm_storel_pi((__m64 *)(to + 2 * width), high);
+    _mm_storeh_pi((__m64 *)(to + 3 * width), high);
+}
+static inline void pack_four(float *to, const Panel *x, int64_t i, int64_t width) {
+    __m128 row[4];
+    for (int r = 0; r < 4; r++) row[r] = panel_four(x, i + r * x->step);
+    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+    for (int r = 0; r < 4; r++) _mm_storeu_ps(to + r * width, row[r]);
+}
+
+/* n vectors of length k from element i on become to[p][lane], lanes being `width` apart. */
 static inline __attribute__((always_inline)) void pack_strip(float *restrict to, const Panel *x,
-                                                             int64_t first, int64_t n, int64_t k,
+                                                             int64_t i, int64_t n, int64_t k,
                                                              int64_t width) {
-    int64_t lane = 0, fours = x->along == 1 ? k / 4 * 4 : 0;
-    for (; lane + 4 <= n; lane += 4) {
-        int64_t at = (first + lane) * x->step, p = 0;
-        for (; x->step == 1 && p < k; p++)
-            _mm_storeu_ps(to + p * width + lane, panel_four(x, at + p * x->along));
-        for (; p < fours; p += 4) {
-            __m128 row[4];
-            for (int r = 0; r < 4; r++) row[r] = panel_four(x, at + r * x->step + p);
-            _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
-            for (int r = 0; r < 4; r++) _mm_storeu_ps(to + (p + r) * width + lane, row[r]);
+    enum { ROWS_AHEAD = 16 };
+    int64_t p = 0, lane;
+    if (x->step == 1) {
+        for (; p < k; p++) {
+            __builtin_prefetch(panel_at(x, i + MIN(p + ROWS_AHEAD, k - 1) * x->along));
+            pack_beside(to + p * width, x, i + p * x->along, n);
         }
-        for (; p < k; p++)
-            for (int r = 0; r < 4; r++)
-                to[p * width + lane + r] = panel_one(x, at + r * x->step + p * x->along);
+        return;
     }
-    for (; lane < n; lane++)
-        for (int64_t p = 0; p < k; p++)
-            to[p * width + lane] = panel_one(x, (first + lane) * x->step + p * x->along);
+    for (; p + 4 <= k; p += 4) {
+        float *rows = to + p * width;
+        for (lane = 0; lane + 4 <= n; lane += 4)
+            pack_four(rows + lane, x, i + lane * x->step + p, width);
+        for (; lane + 2 <= n; lane += 2) pack_two(rows + lane, x, i + lane * x->step + p, width);
+        for (; lane < n; lane++)
+            for (int r = 0; r < 4; r++)
+                rows[r * width + lane] = panel_one(x, i + lane * x->step + p + r);
+    }
+    for (; p < k; p++)
+        for (lane = 0; lane < n; lane++)
+            to[p * width + lane] = panel_one(x, i + lane * x->step + p);
 }
 
 /* Packs `count` vectors, strip by strip of `width` of them. */
@@ -128,25 +134,33 @@ static inline __attribute__((always_inline)) void pack_strips(float *to, const P
         int64_t n = MIN(width, count - first);
         if (n < width) memset(to, 0, (size_t)(k * width) * sizeof *to);
         if (n < width)
-            pack_strip(to, x, first, n, k, width);
+            pack_strip(to, x, first * x->step, n, k, width);
         else
-            pack_strip(to, x, first, width, k, width);
+            pack_strip(to, x, first * x->step, width, k, width);
     }
 }
-static __attribute__((noinline)) void pack_rows(float *to, Panel x, int64_t count, int64_t k) {
-    pack_strips(to, &x, count, k, TILE_M);
-}
-static __attribute__((noinline)) void pack_columns(float *to, Panel x, int64_t count, int64_t k) {
-    pack_strips(to, &x, count, k, TILE_N);
-}
+/* In a copy for each dtype, so that loops know it. */
+#define PACK(name, width)                                                                          \
+    static __attribute__((noinline)) void name(float *to, Panel x, int64_t count, int64_t k) {     \
+        if (x.bf16)                                                                                \
+            pack_strips(to, &(Panel){x.at, true, x.step, x.along}, count, k, width);               \
+        else                                                                                       \
+            pack_strips(to, &(Panel){x.at, false, x.step, x.along}, count, k, width);              \
+    }
+PACK(pack_rows, TILE_M)
+PACK(pack_columns, TILE_N)
+#undef PACK
 
-/* A packed block of A (m rows) times a packed block of B (n columns). */
+/* A packed block of A (m rows) times a packed block of B (n columns). While a tile is computed, the
+ * rows of C that the next one adds to are on their way from memory. */
 static void block_product(const float *a, const float *b, float *c, int64_t c_row, int64_t m,
                           int64_t n, int64_t k, bool accumulate) {
     for (int64_t j = 0; j < n; j += TILE_N) {
         for (int64_t i = 0; i < m; i += TILE_M) {
             const float *a_strip = a + i * k, *b_strip = b + j * k;
             float *tile = c + i * c_row + j;
+            for (int64_t r = i + TILE_M; r < MIN(i + 2 * TILE_M, m); r++)
+                __builtin_prefetch(c + r * c_row + j, 1);
             if (i + TILE_M <= m && j + TILE_N <= n)
                 tile_kernel(k, a_strip, b_strip, tile, c_row, accumulate);
             else
