@@ -20,8 +20,13 @@ static int32_t cores_of_rank(const Run *run) {
     return MAX(1, n);
 }
 
-/* remedy NULL: a smaller arena. */
+/* remedy NULL: that of `what`, else a smaller arena. */
 static int report_shortage(const Run *run, int code, const char *what, const char *remedy) {
+    const char *own = strstr(what, "\nhelp: ");
+    if (own && !remedy) {
+        fprintf(stderr, "error: %s\n", what);
+        return code;
+    }
     Arena *a = arena_new();
     if (!remedy) remedy = plan_advice(run->plan, (DeviceKind)run->device->kind, a);
     fprintf(stderr, "error: %s\nhelp: %s\n", what, remedy);

@@ -75,8 +75,8 @@ CUDA_C cudaError_t cuda_code(int *out) {
     *out = attributes.ptxVersion;
     return e;
 }
-/* More arrays than one launch takes cannot be cut into several without rounding in between: the
- * device refuses them. */
+/* More arrays than one launch takes cannot be cut into several without rounding in between:
+ * Device.fits refuses more ranks. */
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
                                    const void *const *from, int n_from, int64_t elements) {
     if (elements == 0) return cudaSuccess;

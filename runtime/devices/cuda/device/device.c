@@ -419,9 +419,6 @@ static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const 
     if (n_from < 1) return fail_with(error, EXIT_CORRUPT, "a reduction needs at least one operand");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
         return fail_with(error, EXIT_CORRUPT, "cannot reduce dtype %d", dtype);
-    if (n_from > REDUCE_AT_ONCE)
-        return fail_with(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
-                         n_from, REDUCE_AT_ONCE);
     return ON_GPU(c, "a reduction",
                   cuda_sum_arrays(other_work(c, stream), dtype, to, from, n_from, elements));
 }

@@ -208,6 +208,11 @@ static int say_too_small(const DeviceOptions *o, uint64_t bytes, uint64_t reserv
 int gpu_fits(const DeviceOptions *o, uint64_t bytes, char *error) {
     int device;
     size_t free_bytes, total;
+    if (o->process_ranks > REDUCE_AT_ONCE)
+        return fail_with(error, EXIT_ENVIRONMENT,
+                         "%d ranks cannot share one GPU; at most %d can\n"
+                         "help: start a process for each GPU, or compile for at most %d ranks",
+                         o->process_ranks, REDUCE_AT_ONCE, REDUCE_AT_ONCE);
     int code = gpu_choose(o, &device, error);
     if (code) return code;
     cudaError_t e = cudaMemGetInfo(&free_bytes, &total);
