@@ -54,23 +54,27 @@ VECTOR_INLINE uint32_t largest_lane(UPart x) {
     return largest;
 }
 
+VECTOR_INLINE void load_part(void *to, const void *from, int number, int bytes) {
+    memcpy(to, (const char *)from + number * bytes, (size_t)bytes);
+}
+
 /* The bits of a register full of numbers. */
 VECTOR_INLINE UPart bits_of_block(const ExactBlock *b, int r) {
     typedef uint16_t Half __attribute__((vector_size(REGISTER / 2)));
     UPart x;
     Half half;
     if (b->dtype == DT_F32) {
-        memcpy(&x, (const UPart *)b->at + r, sizeof x);
+        load_part(&x, b->at, r, sizeof x);
         return x;
     }
-    memcpy(&half, (const Half *)b->at + r, sizeof half);
+    load_part(&half, b->at, r, sizeof half);
     return __builtin_convertvector(half, UPart) << 16;
 }
 
 /* Blocks that follow: while one is added memory has nothing else to do. */
-VECTOR_INLINE void prefetch_numbers(const void *at) {
+VECTOR_INLINE void prefetch_numbers(const void *at, int byte) {
     enum { DISTANCE = 4 << 10 };
-    __builtin_prefetch((const char *)at + DISTANCE);
+    __builtin_prefetch((const char *)at + DISTANCE + byte);
 }
 
 /* Bits of the largest and of the smallest |x| that is not zero. */
@@ -79,8 +83,8 @@ typedef struct ExactSpan {
 } ExactSpan;
 VECTOR_INLINE ExactSpan span_of(const ExactBlock *b) {
     const uint32_t size = 0x7fffffffu;
-    UPart top[REGISTERS] = {0},
-          depth[REGISTERS] = {0}; /* depth: of the least, how far below 2^31 */
+    UPart top[REGISTERS] = {0};
+    UPart depth[REGISTERS] = {0}; /* of the least, how far below 2^31 */
     for (int v = 0; v < b->vectors; v++)
 #pragma GCC unroll 4
         for (int r = 0; r < REGISTERS; r++) {
@@ -106,10 +110,10 @@ VECTOR_INLINE DPart powers_of_block(const ExactBlock *b, int part) {
     typedef uint16_t Half __attribute__((vector_size(REGISTER / 4)));
     PartFloats f;
     if (b->dtype == DT_F32) {
-        memcpy(&f, (const PartFloats *)b->at + part, sizeof f);
+        load_part(&f, b->at, part, sizeof f);
     } else {
         Half half;
-        memcpy(&half, (const Half *)b->at + part, sizeof half);
+        load_part(&half, b->at, part, sizeof half);
         Bits bits = __builtin_convertvector(half, Bits) << 16;
         memcpy(&f, &bits, sizeof f);
     }
@@ -168,7 +172,7 @@ VECTOR_INLINE void two_levels(ExactSum *s, ExactBlock b, int unit, int below) {
     DPart first[PARTS], second[PARTS];
     for (int i = 0; i < PARTS; i++) first[i] = level_start(unit), second[i] = level_start(below);
     for (int v = 0; v < b.vectors; v++) {
-        prefetch_numbers((const char *)b.at + v * (int)sizeof(V16));
+        prefetch_numbers(b.at, v * (int)sizeof(V16));
 #pragma GCC unroll 8
         for (int i = 0; i < PARTS; i++) {
             DPart x = powers_of_block(&b, v * PARTS + i), next = first[i] + x;
@@ -305,10 +309,10 @@ static inline ExactSpan span_of_words(const void *at) {
 #pragma GCC unroll 4
         for (int r = 0; r < REGISTERS; r++) {
             SPart x;
-            memcpy(&x, (const SPart *)at + v * REGISTERS + r, sizeof x);
+            load_part(&x, at, v * REGISTERS + r, sizeof x);
             x &= size;
             top[r] = larger_words(x, top[r]);
-            depth[r] = larger_words(((zero - x) & size), depth[r]);
+            depth[r] = larger_words((zero - x) & size, depth[r]);
         }
     for (int r = 1; r < REGISTERS; r++) {
         top[0] = larger_words(top[0], top[r]);
@@ -347,10 +351,10 @@ static inline void add_words(ExactSum *s, const void *at) {
     }
     float scale = (float)power_of_two(WHOLE_BITS - most);
     LPart even = {0}, odd = {0};
-    for (int r = 0; r < EXACT_VECTORS * 64 / REGISTER; r++) {
+    for (int r = 0; r < EXACT_VECTORS * REGISTERS; r++) {
         UPart x;
-        memcpy(&x, (const UPart *)at + r, sizeof x);
-        prefetch_numbers((const UPart *)at + r);
+        load_part(&x, at, r, sizeof x);
+        prefetch_numbers(at, r * REGISTER);
         even += whole_squares(x << 16, scale);
         odd += whole_squares(x & 0xffff0000u, scale);
     }
