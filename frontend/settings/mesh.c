@@ -85,12 +85,16 @@ static void mesh_from_option(Model *m, Policy *p) {
     }
 }
 
-/* -n R makes a mesh of R ranks by the size of its only axis, or of the one of
- * shards. */
+/* -n R makes a mesh of R ranks by the size of its only axis, or of dp. */
 static void set_ranks(Model *m, Policy *p, Span at) {
     Mesh *mesh = &p->mesh;
     int fitted = 0;
-    while (fitted < mesh->n - 1 && !axis_is_of_shards(mesh->axis[fitted].role)) fitted++;
+    while (mesh->n > 1 && fitted < mesh->n && !axis_is_of_shards(mesh->axis[fitted].role)) fitted++;
+    if (fitted == mesh->n) {
+        diag_report(m->ds, E_mesh, at, "give the sizes of all axes with --mesh",
+                    "-n sets the size of axis dp, which the mesh lacks");
+        return;
+    }
     int64_t others = mesh_ranks(mesh) / mesh->axis[fitted].size;
     if (m->options->ranks % others == 0) {
         mesh->axis[fitted].size = m->options->ranks / others;
