@@ -167,6 +167,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
     }
     for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--error-format=json")) d.diags.format = DIAG_JSON;
+    if (d.diags.format == DIAG_JSON) environment_failure = diag_failure_as_json;
     d.command = find_command(&d, argv[1]);
     if (!d.command) return EXIT_USER;
     bool topic =

@@ -125,13 +125,21 @@ static DiagSeverity diag_severity(const DiagSet *ds, DiagCode code) {
     return raised ? DIAG_ERROR : s;
 }
 
-static void render_json(const Diag *d, Buf *out) {
+static json_t *json_diag(const DiagSet *ds, const char *code, DiagSeverity severity,
+                         const char *message, Span at) {
     static const char *const severities[] = {"error", "warning", "note"};
-    json_t *object = json_packed("{}"), *notes = json_packed("[]");
-    json_put(object, "code", json_text(diag_info[d->code].code));
-    json_put(object, "severity", json_text(severities[diag_severity(d->set, d->code)]));
-    json_put(object, "message", json_text(d->message));
-    json_put_span(d->set, object, d->span);
+    json_t *object = json_packed("{}");
+    json_put(object, "code", json_text(code));
+    json_put(object, "severity", json_text(severities[severity]));
+    json_put(object, "message", json_text(message));
+    json_put_span(ds, object, at);
+    return object;
+}
+
+static void render_json(const Diag *d, Buf *out) {
+    json_t *notes = json_packed("[]");
+    json_t *object = json_diag(d->set, diag_info[d->code].code, diag_severity(d->set, d->code),
+                               d->message, d->span);
     for (int i = 0; i < MIN(d->n_notes, (int)ARRAY_LEN(d->notes)); i++) {
         json_t *note = json_packed("{s: o}", "message", json_text(d->notes[i].text));
         json_put_span(d->set, note, d->notes[i].span);
@@ -140,6 +148,19 @@ static void render_json(const Diag *d, Buf *out) {
     json_put(object, "notes", notes);
     json_put(object, "help", json_text(d->help));
     json_write(object, JSON_COMPACT, out);
+}
+
+void diag_failure_as_json(const char *text) {
+    Buf out = {0}, message = {0};
+    const char *help = strstr(text, "\nhelp: ");
+    buf_printf(&message, "%.*s", help ? (int)(help - text) : (int)strlen(text), text);
+    json_t *object = json_diag(&(DiagSet){0}, NULL, DIAG_ERROR, message.at, (Span){0});
+    json_put(object, "notes", json_packed("[]"));
+    json_put(object, "help", json_text(help ? help + strlen("\nhelp: ") : NULL));
+    json_write(object, JSON_COMPACT, &out);
+    fputs(out.at, stderr);
+    buf_free(&message);
+    buf_free(&out);
 }
 
 bool diag_choose(DiagSet *ds, const char *choice) {

@@ -111,6 +111,8 @@ void diag_more(Diag *d, const char *format, ...) __attribute__((format(printf, 2
 void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_emit(Diag *d); /* renders now and counts */
+/* For environment_failure: prints an object without a code and a place. */
+void diag_failure_as_json(const char *text);
 /* Between these messages wait. They are then written in the order of their places, those without a
  * place last, and equal ones once. */
 void diag_hold(DiagSet *ds);

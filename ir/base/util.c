@@ -276,14 +276,21 @@ int write_file_atomic(const char *path, const void *bytes, size_t n) {
     return result;
 }
 
+void (*environment_failure)(const char *text);
+
 void fail_environment(const char *format, ...) {
+    char text[2048];
     va_list args;
     va_start(args, format);
-    fflush(stdout);
-    fprintf(stderr, "error: ");
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    fflush(stdout);
+    void (*tell)(const char *text) = environment_failure;
+    environment_failure = NULL; /* it may fail itself */
+    if (tell)
+        tell(text);
+    else
+        fprintf(stderr, "error: %s\n", text);
     exit(EXIT_ENVIRONMENT);
 }
 

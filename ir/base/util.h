@@ -180,6 +180,8 @@ int say_error(int code, const char *format, ...) __attribute__((format(printf, 2
 /* util.c: the two kinds of failure that have no place in a model file. User mistakes that do have
  * one go through diag.h. */
 _Noreturn void fail_environment(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints what fail_environment is told; NULL: as "error: ", the text and a newline. */
+extern void (*environment_failure)(const char *text);
 _Noreturn void bug_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
