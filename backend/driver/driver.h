@@ -127,6 +127,7 @@ bool driver_is_folder(const char *path);
 int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out);
 /* Reads a plan, or compiles a model file (.fsd) with the options that `compile` takes. */
 int driver_open_plan(Driver *d, const char *file, Plan *plan);
+int driver_check_named(Driver *d, const char *output); /* refuses `-` */
 int driver_check_target(Driver *d, const char *output);
 void driver_say_written(Driver *d, const CkContents *c, const char *folder);
 int driver_check_checkpoint(Driver *d, const char *path);

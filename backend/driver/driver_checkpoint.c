@@ -130,8 +130,16 @@ int driver_open_plan(Driver *d, const char *file, Plan *plan) {
     return code ? driver_mistake(d, E_plan, NULL, "%s: %s", file, message) : 0;
 }
 
+int driver_check_named(Driver *d, const char *output) {
+    if (strcmp(output, "-") != 0) return 0;
+    return driver_mistake(d, E_option_value, "`./-` names a file or folder of that name",
+                          "-o -: checkpoints and weights cannot go to standard output");
+}
+
 int driver_check_target(Driver *d, const char *output) {
     char manifest[CK_PATH];
+    int code = driver_check_named(d, output);
+    if (code) return code;
     if (strlen(output) + 64 < sizeof manifest)
         snprintf(manifest, sizeof manifest, "%s/manifest.json", output);
     else

@@ -313,6 +313,8 @@ int driver_convert(Driver *d) {
     if (!o->output)
         return driver_mistake(d, E_missing_argument, NULL,
                               "`fsdpc convert` needs -o FILE or -o FOLDER/");
+    int code = driver_check_named(d, o->output);
+    if (code) return code;
     if (o->given & OPTIONS_MODEL && o->files.n < 2)
         return driver_mistake(d, E_option_value, "fsdpc convert CK model.fsd -o OUTPUT",
                               "settings of a model go with a model file");
