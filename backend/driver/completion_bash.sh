@@ -12,7 +12,7 @@ _fsdpc_bash() {
         :files | :models)
             compopt -o filenames 2>/dev/null
             if [ "$line" = :models ]; then
-                mapfile -t COMPREPLY < <(compgen -f -X '!*.fsd' -- "$last" && compgen -d -- "$last")
+                mapfile -t COMPREPLY < <(compgen -f -X '!*.fsd' -- "$last"; compgen -d -- "$last")
             else
                 mapfile -t COMPREPLY < <(compgen -f -- "${last#"$cut"}")
             fi

@@ -100,7 +100,10 @@ static bool takes_words(const RunOption *o) {
 
 static bool takes_file(const RunOption *o) {
     const char *form = argument_form(o);
-    return strstr(form, "FILE") || strstr(form, "PATH") || strstr(form, "DIR");
+    static const char *const files[] = {"FILE", "PATH", "DIR", "FOLDER"};
+    bool named = false;
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) named |= strstr(form, files[i]) != NULL;
+    return named;
 }
 
 static void put_run_options(Printer *p) {
