@@ -17,6 +17,7 @@ typedef enum KeyKind {
     KEY_SWITCH,
     KEY_OTHER_VALUE,
     KEY_ONLY_SHAPES,
+    KEY_OWN_CODE,
     KEY_NO_EFFECT
 } KeyKind;
 
@@ -31,6 +32,7 @@ static const KeyRow key_rows[] = {
 #define SWITCH(keys) {KEY_SWITCH, keys, NULL, NULL},
 #define OTHER_VALUE(keys, value, standard) {KEY_OTHER_VALUE, keys, value, standard},
 #define ONLY_SHAPES(keys) {KEY_ONLY_SHAPES, keys, NULL, NULL},
+#define OWN_CODE(keys) {KEY_OWN_CODE, keys, NULL, NULL},
 #define NO_EFFECT(keys) {KEY_NO_EFFECT, keys, NULL, NULL},
 #include "hf_keys.def"
 };
@@ -49,8 +51,10 @@ static const KeyRow *find_row(KeyKind kind, const char *key, const char *value) 
 static bool has_no_effect(const char *key) { return find_row(KEY_NO_EFFECT, key, NULL); }
 
 bool hf_key_idle(const char *key) {
-    return find_row(KEY_ONLY_SHAPES, key, NULL) || has_no_effect(key);
+    return find_row(KEY_ONLY_SHAPES, key, NULL) || hf_key_own_code(key) || has_no_effect(key);
 }
+
+bool hf_key_own_code(const char *key) { return find_row(KEY_OWN_CODE, key, NULL); }
 
 bool hf_key_off(const char *key, const json_t *value) {
     return json_is_null(value) || (json_is_false(value) && find_row(KEY_SWITCH, key, NULL));
@@ -68,8 +72,12 @@ const char *hf_standard_name(Arena *a, const char *key) {
 static json_t *standard_value(const char *key, json_t *value) {
     const char *text = json_string_value(value);
     const KeyRow *row = text ? find_row(KEY_OTHER_VALUE, key, text) : NULL;
-    if (!row) return json_incref(value);
-    return row->to ? json_string(row->to) : json_null();
+    if (row) return row->to ? json_string(row->to) : json_null();
+    if (!json_is_array(value)) return json_incref(value);
+    json_t *list = json_array(), *one;
+    size_t i;
+    json_array_foreach(value, i, one) json_array_append_new(list, standard_value(key, one));
+    return list;
 }
 
 /* ---- reading ---- */

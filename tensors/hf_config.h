@@ -33,6 +33,8 @@ const HfEntry *hf_config_find(const HfConfig *c, const char *key); /* NULL: it i
 const char *hf_standard_name(Arena *a, const char *key);
 /* Whether the key changes no numbers, in any family, or shapes of tensors only. */
 bool hf_key_idle(const char *key);
+/* Whether the key names Python code of the folder. */
+bool hf_key_own_code(const char *key);
 /* Whether this value leaves off a feature that a model without the key lacks: null, or false. */
 bool hf_key_off(const char *key, const struct json_t *value);
 /* The value as in the file, at most about 60 characters; "nothing" for NULL. */

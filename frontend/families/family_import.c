@@ -268,14 +268,21 @@ static bool check_text(Filling *f, const Family *family, const char *text) {
 
 /* ---- families ---- */
 
-static const Family *find_family(DiagSet *ds, const HfConfig *c) {
+static const Family *find_family(const HfConfig *c) {
+    const HfEntry *e = hf_config_find(c, "model_type");
+    const char *type = e ? json_string_value(e->value) : NULL;
+    for (int i = 0; i < n_families && type; i++)
+        if (!strcmp(type, family_table[i].name)) return &family_table[i];
+    return NULL;
+}
+
+static void report_unknown_family(DiagSet *ds, const HfConfig *c) {
     const HfEntry *e = hf_config_find(c, "model_type");
     const char *type = e ? json_string_value(e->value) : NULL;
     const char **names = arena_array(c->arena, const char *, n_families);
     Buf list = {0};
     for (int i = 0; i < n_families; i++) {
         names[i] = family_table[i].name;
-        if (type && !strcmp(type, names[i])) return &family_table[i];
         buf_printf(&list, "%s%s", i ? ", " : "supported: ", names[i]);
     }
     const char *near = type ? nearest_name(type, names, (size_t)n_families) : NULL;
@@ -287,12 +294,11 @@ static const Family *find_family(DiagSet *ds, const HfConfig *c) {
                     c->path, hf_value_text(c->arena, e->value));
     else
         diag_report(ds, E_hf_family, (Span){0}, help, "%s has no key `model_type`", c->path);
-    return NULL;
 }
 
 static bool has_own_code(DiagSet *ds, const HfConfig *c) {
     for (uint32_t i = 0; i < c->entries.n; i++) {
-        if (strncmp(c->entries.at[i].key, "auto_map", 8) != 0) continue;
+        if (!hf_key_own_code(c->entries.at[i].key)) continue;
         diag_report(
             ds, E_hf_family, (Span){0},
             "fsdpc does not run code of a folder: write the model by hand, or use the version of "
@@ -305,8 +311,8 @@ static bool has_own_code(DiagSet *ds, const HfConfig *c) {
 }
 
 const char *family_import(DiagSet *ds, const HfConfig *c, const char *tokens, const char **name) {
-    if (has_own_code(ds, c)) return NULL;
-    const Family *family = find_family(ds, c);
+    const Family *family = find_family(c);
+    if (!family && !has_own_code(ds, c)) report_unknown_family(ds, c);
     if (!family) return NULL;
     *name = family->name;
     Frontend *open =

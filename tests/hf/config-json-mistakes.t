@@ -10,7 +10,7 @@
 {"model_type": "lama"}
 {"model_type": 7}
 {"model_type": "llama"}
-{"model_type": "llama", "auto_map": {"AutoModel": "modeling.Own"}}
+{"model_type": "own", "auto_map": {"AutoModel": "modeling.Own"}}
 ==== keys
 "hidden_size": "64"
 "rms_norm_eps": "small"
@@ -77,7 +77,7 @@ error[E0340]: config.json has no key `num_attention_heads`
 error[E0342]: config.json: auto_map.AutoModel: the model is defined by Python code in its folder
   = help: fsdpc does not run code of a folder: write the model by hand, or use the version of the folder that Transformers loads without trust_remote_code
 
-1: {"model_type": "llama", "auto_map": {"AutoModel": "modeling.Own"}}
+1: {"model_type": "own", "auto_map": {"AutoModel": "modeling.Own"}}
 error[E0340]: config.json: line 1: duplicate object key near '"hidden_size"'
   = help: download config.json again
 
