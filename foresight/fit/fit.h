@@ -23,7 +23,7 @@ typedef struct FitTrial {
 } FitTrial;
 
 /* Options besides FILE's own. */
-enum { FIT_CHANGES = 8 };
+enum { FIT_CHANGES = 9 };
 typedef struct FitOptions {
     const char *set[FIT_CHANGES]; /* -s */
     int n;
@@ -86,8 +86,8 @@ Mesh fit_written_axes(const Mesh *mesh);
 void fit_set_axis(Mesh *mesh, AxisRole role, int64_t size);
 /* As --mesh reads it. */
 const char *fit_mesh_text(const Mesh *mesh, Arena *a);
-/* -s train.batch=.. for k samples of a micro-batch on each rank of a mesh. */
-const char *fit_batch(const Fit *fit, const Mesh *mesh, int64_t k);
+/* Adds -s train.batch=.. for k samples of a micro-batch on each rank of a mesh. */
+void fit_add_batch(const Fit *fit, FitOptions *options, const Mesh *mesh, int64_t k);
 /* The smallest mesh within nodes on which one sample of a micro-batch fits with these options. */
 FitAnswer fit_smallest_mesh(Fit *fit, const FitOptions *options);
 

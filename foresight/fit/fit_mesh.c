@@ -54,11 +54,17 @@ const char *fit_mesh_text(const Mesh *mesh, Arena *a) {
     return text;
 }
 
-const char *fit_batch(const Fit *fit, const Mesh *mesh, int64_t k) {
-    int64_t share = mesh_extent(mesh, mesh_sample_axes(mesh)) * fit->base->settings.micro_batches;
-    int64_t batch;
+static void add_count(const Fit *fit, FitOptions *options, const char *key, int64_t n) {
+    CHECK(options->n < FIT_CHANGES);
+    options->set[options->n++] = arena_printf(fit->arena, "%s=%lld", key, (long long)n);
+}
+
+void fit_add_batch(const Fit *fit, FitOptions *options, const Mesh *mesh, int64_t k) {
+    const RunSettings *s = &fit->base->settings;
+    int64_t batch, share = mesh_extent(mesh, mesh_sample_axes(mesh)) * s->micro_batches;
     if (__builtin_mul_overflow(k, share, &batch)) batch = INT64_MAX; /* compile refuses both */
-    return arena_printf(fit->arena, "train.batch=%lld", (long long)batch);
+    add_count(fit, options, "train.batch", batch);
+    if (s->has_call_samples) add_count(fit, options, "train.accumulate", s->micro_batches);
 }
 
 /* A mesh of these ranks; false if axis dp would be no whole number. */
@@ -84,8 +90,7 @@ static bool mesh_fits(Fit *fit, const FitOptions *options, Mesh mesh, int64_t ra
     for (int i = 0; i < options->n; i++)
         if (is_for_mesh(options->set[i], &mesh)) r.options.set[r.options.n++] = options->set[i];
     r.options.mesh = fit_mesh_text(&mesh, fit->arena);
-    CHECK(r.options.n < FIT_CHANGES);
-    r.options.set[r.options.n++] = fit_batch(fit, &mesh, 1);
+    fit_add_batch(fit, &r.options, &mesh, 1);
     r.trial = fit_try(fit, &r.options, NULL);
     if (r.trial.fits) *out = r;
     return r.trial.fits;

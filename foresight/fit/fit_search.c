@@ -73,7 +73,9 @@ static FitAnswer search(Search *s, int64_t start) {
 /* ---- the questions */
 
 static FitOptions with_samples(const Search *s, int64_t k) {
-    return (FitOptions){.set = {fit_batch(s->fit, &s->fit->axes, k)}, .n = 1};
+    FitOptions o = {.n = 0};
+    fit_add_batch(s->fit, &o, &s->fit->axes, k);
+    return o;
 }
 
 static FitOptions with_length(const Search *s, int64_t length) {
@@ -85,8 +87,9 @@ static FitOptions with_length(const Search *s, int64_t length) {
 static FitOptions with_shards(const Search *s, int64_t x) {
     Mesh mesh = s->fit->axes;
     fit_set_axis(&mesh, AXIS_dp, x);
-    const char *batch = fit_batch(s->fit, &mesh, s->fit->base->settings.local_batch);
-    return (FitOptions){{batch}, 1, fit_mesh_text(&mesh, s->fit->arena)};
+    FitOptions o = {.mesh = fit_mesh_text(&mesh, s->fit->arena)};
+    fit_add_batch(s->fit, &o, &mesh, s->fit->base->settings.local_batch);
+    return o;
 }
 
 FitAnswer fit_most_samples(Fit *fit) {

@@ -58,6 +58,7 @@ typedef struct RunSettings {
     int64_t length; /* tokens per sample; 0 for npy */
     DataOrder order;
     int64_t batch, micro_batches, local_batch, ranks;
+    bool has_call_samples;  /* a file of DeepSpeed gives the samples of a rank and micro-batch */
     bool has_loss_of_batch; /* the programs depend on the batch and its micro-batches */
     int64_t steps, epochs;  /* one of them is 0 */
     int64_t eval_every;     /* 0 = never */

@@ -1,15 +1,14 @@
 /* Batch, micro-batches and ranks: batch = samples of a rank and micro-batch x accumulate x ranks.
  *
  * A model file gives batch and accumulate. A configuration file of DeepSpeed may give the samples
- * of a rank and micro-batch; then batch or accumulate is derived.
+ * of a rank and micro-batch; then batch or accumulate is derived. Where both are given, -s counts
+ * more than the file's samples of a rank.
  */
 #include <string.h>
 
 #include "rules.h"
 
-static bool is_given(const KeyValue *s, bool in_file) {
-    return in_file || (s->expression && !strcmp(s->from, "-s"));
-}
+static bool is_option(const KeyValue *s) { return s->expression && !strcmp(s->from, "-s"); }
 
 static void derive_setting(KeyValue *s, const MicroBatch *from, int64_t value) {
     s->value = value_int(from->span, value);
@@ -22,7 +21,8 @@ static bool resolve_micro_batch(Model *m, int64_t ranks) {
     const MicroBatch *micro = &m->micro_batch;
     KeyValue *batch = model_setting(m, "train", "batch");
     KeyValue *accumulate = model_setting(m, "train", "accumulate");
-    bool with_batch = is_given(batch, micro->with_batch);
+    bool with_batch = micro->with_batch || is_option(batch);
+    bool with_accumulate = micro->with_accumulate || is_option(accumulate);
     int64_t in_call, times = MAX(setting_integer(m, "train", "accumulate"), 1);
     int64_t samples = setting_integer(m, "train", "batch");
     if (!micro->samples || batch->value.kind == VALUE_ERROR ||
@@ -32,8 +32,10 @@ static bool resolve_micro_batch(Model *m, int64_t ranks) {
     if (!with_batch) {
         if (__builtin_mul_overflow(in_call, times, &samples)) samples = INT64_MAX;
         derive_setting(batch, micro, samples);
-    } else if (!is_given(accumulate, micro->with_accumulate) && samples % in_call == 0) {
+    } else if (!with_accumulate && samples % in_call == 0) {
         derive_setting(accumulate, micro, samples / in_call);
+    } else if (with_accumulate && (is_option(batch) || is_option(accumulate))) {
+        return true;
     } else if (samples / in_call != times || samples % in_call)
         return diag_report(
             m->ds, E_batch_divides, micro->span,
@@ -49,6 +51,7 @@ static bool resolve_micro_batch(Model *m, int64_t ranks) {
 void resolve_batch(Model *m, Policy *p, RunSettings *s) {
     const KeyValue *batch = model_setting(m, "train", "batch");
     s->ranks = mesh_extent(&p->mesh, mesh_sample_axes(&p->mesh));
+    s->has_call_samples = m->micro_batch.samples;
     bool fits = resolve_micro_batch(m, s->ranks);
     s->micro_batches = p->micro_batches = MAX(setting_integer(m, "train", "accumulate"), 1);
     s->batch = setting_count(m, "train", "batch");

@@ -77,9 +77,13 @@ share = fit["ranks"] // cut * micro
 k = setting("train", "batch") // share
 
 
+def batch_options(batch):
+    return ["-s", f"train.batch={batch}", "-s", f"train.accumulate={micro}"]
+
+
 def ranks_options(shards):
     sizes = ",".join(f"{a}={n}" for a, n in {"dp": 0, **mesh, "dp": shards}.items())
-    return ["--mesh", sizes, "-s", f"train.batch={k * shards * replicas * micro}"]
+    return ["--mesh", sizes, *batch_options(k * shards * replicas * micro)]
 
 
 with ThreadPoolExecutor(2) as pool:
@@ -90,7 +94,7 @@ with ThreadPoolExecutor(2) as pool:
     def most_of(options, answer):
         return those(options, values(answer or 0, answer or 0))
 
-    samples = most_of(lambda n: ["-s", f"train.batch={n * share}"], fit["most"]["samples_a_rank"])
+    samples = most_of(lambda n: batch_options(n * share), fit["most"]["samples_a_rank"])
     lengths = [] if fit["most"]["length"] is None else \
         most_of(lambda n: ["-s", f"data.length={n}"], fit["most"]["length"])
     shards = those(ranks_options, values(1, (fit["least"]["ranks"] or 0) // (replicas * cut)))
