@@ -79,6 +79,11 @@ Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *opt
     return frontend_open_text(ds, path, NULL, 0, options);
 }
 
+const char *frontend_file(const Frontend *f, uint32_t i) {
+    bool is_file = i < f->model->units.n && !f->model->units.at[i].prelude;
+    return is_file ? f->model->units.at[i].path : NULL; /* the prelude is the last unit */
+}
+
 /* ---- names tables ---- */
 
 const FileNames *frontend_names(const Frontend *f, uint32_t table) {

@@ -45,6 +45,9 @@ Frontend *frontend_vary(Frontend *base, DiagSet *ds, const CompileOptions *optio
 const FileNames *frontend_names(const Frontend *f, uint32_t table);
 const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
                                      bool *transposed);
+/* frontend.c: the model's files, the main one first, then those that it uses; NULL after the last.
+ */
+const char *frontend_file(const Frontend *f, uint32_t i);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
 /* The value of a key ("shard.strategy") as it was understood, "none" if there is none. */

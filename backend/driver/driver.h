@@ -189,7 +189,9 @@ int driver_mistake(Driver *d, DiagCode code, const char *help, const char *forma
 const char *driver_choice(Driver *d);
 /* The contents of a file, or of standard input if the name is `-`. Fails with exit code 2. */
 char *driver_read(Driver *d, const char *name, size_t *size);
-bool driver_same_file(const char *a, const char *b);
+/* false after reporting that -o names a file that was read: by the options, or for the model of f
+ * (NULL: there is no model file). */
+bool driver_keeps_files(Driver *d, const Frontend *f);
 /* Writes results to stdout; fails with exit code 2 if they cannot be written (for example, a full
  * disk). */
 void driver_print(const void *text, size_t n);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "driver.h"
+#include "hf_config.h"
 #include "measure.h"
 
 static const char *const completion_shells[] = {"bash", "zsh", NULL};
@@ -157,9 +158,32 @@ const char *driver_choice(Driver *d) {
     return NULL;
 }
 
-bool driver_same_file(const char *a, const char *b) {
+static bool same_file(const char *a, const char *b) {
     struct stat x, y;
-    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return a && !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The file that was read and that the output would replace, or NULL. */
+static const char *replaced_file(const Driver *d, const Frontend *f) {
+    const Options *o = &d->options;
+    const char *config = NULL, *file;
+    if (o->hf) hf_is_folder(d->arena, o->hf, &config);
+    const char *others[] = {config, o->import[0], o->import[1], o->machine};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (same_file(others[i], o->output)) return others[i];
+    for (uint32_t i = 0; i < o->files.n; i++)
+        if (same_file(o->files.at[i], o->output)) return o->files.at[i];
+    for (uint32_t i = 0; f && (file = frontend_file(f, i)); i++)
+        if (same_file(file, o->output)) return file;
+    return NULL;
+}
+
+bool driver_keeps_files(Driver *d, const Frontend *f) {
+    const char *file = replaced_file(d, f);
+    if (file)
+        driver_mistake(d, E_option_value, "name another file after -o",
+                       "`-o %s` would replace %s, which was read", d->options.output, file);
+    return !file;
 }
 
 static char *read_standard_input(Driver *d, size_t *size) {

@@ -99,12 +99,9 @@ int driver_compile(Driver *d) {
     if (!output)
         return driver_mistake(d, E_missing_argument, "`-o -` writes the plan to standard output",
                               "`fsdpc compile` needs -o FILE for the plan");
-    const char *file = d->options.files.at[0];
-    if (driver_same_file(file, output))
-        return driver_mistake(d, E_option_value, NULL, "the plan would replace the model file %s",
-                              file);
-    Frontend *f = driver_load(d, file, &pass_table[n_passes - 1], true, &status);
+    Frontend *f = driver_load(d, d->options.files.at[0], &pass_table[n_passes - 1], true, &status);
     if (!f) return status;
+    if (!driver_keeps_files(d, d->options.hf ? NULL : f)) return EXIT_USER;
     Buf bytes = {0};
     Plan plan;
     Step step;

@@ -39,6 +39,7 @@ int driver_import(Driver *d) {
     if (!text) return diag_exit_code(&d->diags);
     Plan plan;
     d->options.hf = path;
+    if (!driver_keeps_files(d, NULL)) return EXIT_USER;
     int code = driver_open_plan(d, path, &plan);
     if (code) return code;
     bool weights = driver_is_folder(path) && driver_hf_weights(d, path, &pickle);

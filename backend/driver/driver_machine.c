@@ -156,6 +156,7 @@ static int fit_traces(Driver *d, const char *const *files, uint32_t n, const Run
         m.memory =
             (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (double)o->ranks;
     if (!measure_read(&m, files, n)) return diag_exit_code(&d->diags);
+    if (!driver_keeps_files(d, NULL)) return EXIT_USER;
     measure_fit(&m);
     measure_text(&m, &out);
     driver_write(o->output, out.at, out.n);

@@ -332,14 +332,12 @@ int driver_plot(Driver *d) {
                               "`fsdpc plot` needs -o FILE for the picture");
     for (uint32_t i = 0; i < o->files.n; i++) {
         const char *file = o->files.at[i];
-        if (driver_same_file(file, o->output))
-            return driver_mistake(d, E_option_value, NULL, "the picture would replace the log %s",
-                                  file);
         size_t size;
         const char *text = driver_read(d, file, &size);
         if (!curve_read(&d->diags, &curves[i], file, text, size)) return diag_exit_code(&d->diags);
         curve_thin(&curves[i]);
     }
+    if (!driver_keeps_files(d, NULL)) return EXIT_USER;
     curve_svg(curves, o->files.n, o->given & BIT(RATE), &out);
     driver_write(o->output, out.at, out.n);
     buf_free(&out);

@@ -8,7 +8,8 @@
 error[E0504]: `fsdpc plot` needs -o FILE for the picture
   = help: `-o -` writes the picture to standard output
 
-error[E0503]: the picture would replace the log a.log
+error[E0503]: `-o ./a.log` would replace a.log, which was read
+  = help: name another file after -o
 
 error: cannot read missing.log: No such file or directory
 ==== exit 2
