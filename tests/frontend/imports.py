@@ -20,7 +20,7 @@ BESIDES = [{}, {CLASSES: "Block", "fsdp_config.fsdp_auto_wrap_policy": "TRANSFOR
            {"fsdp_config.fsdp_min_num_params": "5"}, {"fp16.enabled": "true"},
            {ZERO + "stage": "3", ZERO + "offload_param.device": "cpu"},
            {ZERO + "offload_optimizer.device": "cpu"}, {"optimizer.params.weight_decay": "0.1"},
-           {"scheduler.type": "auto"}]
+           {"scheduler.type": "auto"}, {"distributed_type": "NO"}]
 
 # What a value needs to be one at all.
 WITH = {"optimizer.params.nesterov": {"optimizer.params.momentum": "0.9"}}
