@@ -51,6 +51,8 @@ class Plan:
         """Trains, and yields the events of fsdp-run's --log: start, resume, step, eval, checkpoint,
         end. Raises Error if the run fails. Whoever leaves the loop ends the run after its step, as
         Ctrl-C does: it still writes what save and checkpoint name."""
+        if "log" in options:
+            raise TypeError("run() takes no log: it yields the lines of --log")
         command = [_path("fsdp-run"), "-q", "--log=-", *_arguments({"-n": ranks, **options}), "--",
                    self.path]
         with tempfile.TemporaryFile("w+", errors="replace") as said:
@@ -76,7 +78,7 @@ def compile(model=None, out=None, ranks=None, mesh=None, set=None, **options):
     out = os.fspath(out or os.path.join(folder.name, "plan.bin"))
     mesh = mesh and ",".join(f"{axis}={n}" for axis, n in mesh.items())
     sets = [f"{name}={_expression(value)}" for name, value in (set or {}).items()]
-    _fsdpc("compile", model, {"output": out, "quiet": True, "ranks": ranks, "mesh": mesh,
+    _fsdpc("compile", model, {"output": out, "ranks": ranks, "mesh": mesh,
                               "set": sets, **options})
     plan = Plan(out)
     plan._folder = folder
@@ -128,17 +130,18 @@ def _line(d):
 
 
 def _fsdpc(command, file, options):
-    """Standard output of fsdpc; its errors are raised, its warnings go through `warnings`."""
+    """Standard output of fsdpc; its errors are raised, its warnings and notes go through `warnings`.
+    What else it says is a summary, which Plan has, or belongs to an error."""
     done = subprocess.run([_path("fsdpc"), command, *_arguments(options), "--error-format=json",
                            *(["--", os.fspath(file)] if file else [])], capture_output=True, text=True)
     said = done.stderr.splitlines()
     diagnostics = [json.loads(line) for line in said if line.startswith("{")]
-    text = "\n".join([_line(d) for d in diagnostics] +
-                     [line for line in said if not line.startswith("{")])
     if done.returncode:
-        raise Error(text, done.returncode, diagnostics)
-    if text:
-        warnings.warn(text, stacklevel=3)
+        raise Error("\n".join([_line(d) for d in diagnostics] +
+                              [line for line in said if not line.startswith("{")]),
+                    done.returncode, diagnostics)
+    for diagnostic in diagnostics:
+        warnings.warn(_line(diagnostic), stacklevel=3)
     return done.stdout
 
 
