@@ -63,12 +63,16 @@ static bool is_word(const char *word, size_t n, const char *value) {
     return is;
 }
 
-/* Is the value one of values, separated by bars? */
+/* Is the value one of values, separated by bars? 0.0 is 0. */
 static bool value_fits(const char *values, const char *value) {
+    bool number = is_number(value);
     for (const char *at = values; *at;) {
         size_t n = strcspn(at, "|");
-        bool any = n == 1 && *at == '*', number = n == 1 && *at == '#';
-        if (any || (number && is_number(value)) || is_word(at, n, value)) return true;
+        char *end;
+        double x = strtod(at, &end);
+        bool any = n == 1 && (*at == '*' || (number && *at == '#'));
+        bool same = number && end == at + n && x == strtod(value, NULL);
+        if (any || same || is_word(at, n, value)) return true;
         at += n + (at[n] == '|');
     }
     return false;
