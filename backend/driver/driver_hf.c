@@ -46,14 +46,24 @@ static bool only_pickles(Driver *d, const char *folder) {
     return true;
 }
 
-/* The token files that tools/tokenize.py wrote into the folder, as a pattern; NULL: none. */
-static const char *own_tokens(Driver *d, const char *folder) {
-    const char *slash = ends_with(folder, "/") ? "" : "/";
-    const char *pattern = arena_printf(d->arena, "%s%s" TOKENS "*.bin", folder, slash);
+/* The token files that tools/tokenize.py wrote into the folder, as a pattern; NULL: none. false
+ * after a reported error. */
+static bool own_tokens(Driver *d, const char *folder, const char **pattern) {
+    Buf text = {0};
     glob_t found;
-    bool any = !strpbrk(folder, "\"\\*?[") && !glob(pattern, 0, NULL, &found);
-    if (any) globfree(&found);
-    return any ? pattern : NULL;
+    for (const char *at = folder; *at; at++)
+        buf_printf(&text, strchr("\\*?[]", *at) ? "\\%c" : "%c", *at);
+    buf_printf(&text, "%s" TOKENS "*.bin", ends_with(folder, "/") ? "" : "/");
+    *pattern = buf_text(d->arena, &text);
+    if (glob(*pattern, 0, NULL, &found)) {
+        *pattern = NULL;
+        return true;
+    }
+    globfree(&found);
+    if (!strpbrk(folder, "\"\n")) return true;
+    driver_mistake(d, E_option_value, "rename the folder",
+                   "%s has token files, which no string of a model file can name", folder);
+    return false;
 }
 
 const char *driver_hf_text(Driver *d, const char *path, const char **family) {
@@ -61,8 +71,7 @@ const char *driver_hf_text(Driver *d, const char *path, const char **family) {
     HfConfig c;
     const char *file, *tokens = NULL;
     if (hf_is_folder(d->arena, path, &file)) {
-        if (only_pickles(d, path)) return NULL;
-        tokens = own_tokens(d, path);
+        if (only_pickles(d, path) || !own_tokens(d, path, &tokens)) return NULL;
     }
     int code = hf_config_read(&c, file, d->arena, error);
     if (code == EXIT_ENVIRONMENT)
