@@ -45,9 +45,22 @@ static void add_config(Model *m, const Node *set) {
         vec_push(m->arena, &m->config, c);
 }
 
+/* A list of parameters, or of names left of `=`, where `_` takes what nothing needs. */
+static void check_names(Model *m, const char *what, const Node *list) {
+    for (uint32_t i = 0; i < list->n; i++) {
+        const Node *name = list->kids[i];
+        for (uint32_t k = 0; k < i && strcmp(name->text, "_"); k++) {
+            if (strcmp(name->text, list->kids[k]->text)) continue;
+            duplicate_error(m, what, name->text, name->span, list->kids[k]->span);
+            break;
+        }
+    }
+}
+
 static void check_block(Model *m, const Node *block) {
     for (uint32_t i = 0; block && i < block->n; i++) {
         const Node *statement = block->kids[i];
+        if (statement->kind == NODE_LET) check_names(m, "name", statement->kids[0]);
         if (statement->kind == NODE_FOR) check_block(m, statement->kids[1]);
         if (statement->kind == NODE_IF) check_block(m, statement->kids[1]);
         if (statement->kind == NODE_IF) check_block(m, statement->kids[2]);
@@ -79,6 +92,7 @@ static void check_methods(Model *m, const Node *members) {
         for (uint32_t k = 1; method->kind == NODE_MEMBER_IF && k < method->n; k++)
             refuse_methods(m, method->kids[k]);
         if (method->kind != NODE_METHOD) continue;
+        check_names(m, "parameter", method->kids[0]);
         if (method->kids[1]->kind == NODE_BLOCK) check_block(m, method->kids[1]);
         for (uint32_t k = 0; k < i; k++)
             if (members->kids[k]->kind == NODE_METHOD &&
@@ -91,6 +105,7 @@ static void check_methods(Model *m, const Node *members) {
 
 static void add_module(Model *m, const Node *node, bool prelude) {
     ModuleDecl *old = model_module(m, node->text);
+    check_names(m, "parameter", node->kids[0]);
     check_methods(m, node->kids[1]);
     ModuleDecl d = {node->text, node, prelude, false};
     if (!old) {
