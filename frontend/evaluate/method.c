@@ -96,6 +96,7 @@ static bool axis_of_rank(Scope *s, const char *text) {
 static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, Span at) {
     const Node *shape = param->shape;
     bool fits = v->type.rank == shape->n;
+    ExprValue shown = *v;
     if (!value_is_tensor(v)) {
         Diag d = method_error(outer, E_shape, at, "`%s` must be a tensor %s, but it is %s",
                               param->text, node_text(s->model->arena, shape), value_kind_name(v));
@@ -113,6 +114,8 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
         }
         if (want.kind == VALUE_ERROR) return false;
         fits = want.kind == VALUE_INT && want.integer == v->type.dim[i];
+        if (!fits && v->dims[i] && !strcmp(v->dims[i], node_text(s->model->arena, shape->kids[i])))
+            shown.dims[i] = NULL; /* one name for two sizes */
     }
     if (fits) {
         for (uint32_t i = 0; i < shape->n; i++)
@@ -120,7 +123,7 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
         return true;
     }
     const char *wanted = node_text(s->model->arena, shape);
-    const char *got = value_shape(s->model->arena, v);
+    const char *got = value_shape(s->model->arena, &shown);
     Diag d = method_error(outer, E_shape, at, "`%s` must be %s, but it is %s%s", param->text,
                           wanted, got, sizes_suffix(s, wanted, got));
     diag_note(&d, param->span, "declared here");

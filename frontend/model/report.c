@@ -96,14 +96,16 @@ static void explain_names(Scope *s, Buf *out, const char *text, const char *othe
         bool repeated = out->at && has_word(out->at, word);
         ConfigEntry *c = model_config(s->model, word);
         const Local *local = scope_local(s, word);
+        const ExprValue *argument = s->self ? instance_argument(s->self, word) : NULL;
+        if (local) argument = &local->value;
         at += n;
         if (repeated || has_word(other, word)) continue;
         const char *lead = out->n ? ", " : ": ";
         if (c && c->value.kind == VALUE_INT)
             buf_printf(out, "%s%s = %lld (%s%s%u)", lead, word, (long long)c->value.integer,
                        strcmp(c->from, "-s") ? "" : "-s, ", "line ", c->span.line);
-        else if (local && local->value.kind == VALUE_INT)
-            buf_printf(out, "%s%s = %lld", lead, word, (long long)local->value.integer);
+        else if (argument && argument->kind == VALUE_INT)
+            buf_printf(out, "%s%s = %lld", lead, word, (long long)argument->integer);
     }
 }
 
