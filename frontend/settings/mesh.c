@@ -65,12 +65,13 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
     }
 }
 
-static void mesh_from_option(Model *m, Policy *p) {
+/* Returns the span of the whole text. */
+static Span mesh_from_option(Model *m, Policy *p) {
     const char *text = m->options->mesh;
     uint32_t file = diag_add_file(m->ds, "--mesh", arena_strdup(m->arena, text), strlen(text));
+    Span whole = {file, 1, 1, 1, (uint32_t)MAX(strlen(text), 1) + 1};
     if (!*text)
-        diag_report(m->ds, E_mesh, (Span){file, 1, 1, 1, 2}, "for example --mesh dp=4",
-                    "--mesh names no axis");
+        diag_report(m->ds, E_mesh, whole, "for example --mesh dp=4", "--mesh names no axis");
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, ","), name = strcspn(at, "=,");
         Span span = {file, 1, (uint32_t)(at - text) + 1, 1, (uint32_t)(at - text + (long)n) + 1};
@@ -83,6 +84,7 @@ static void mesh_from_option(Model *m, Policy *p) {
         }
         at += n + (at[n] == ',');
     }
+    return whole;
 }
 
 /* -n R makes a mesh of R ranks by the size of its only axis, or of dp. */
@@ -136,7 +138,7 @@ void resolve_mesh(Model *m, Policy *p) {
     KeyValue *s = model_setting(m, "shard", "mesh");
     const ExprValue *v = &s->value;
     if (m->options->mesh) {
-        mesh_from_option(m, p);
+        s->value.span = mesh_from_option(m, p);
         s->from = "--mesh";
     }
     for (uint32_t i = 0; !m->options->mesh && v->kind == VALUE_LIST && i < v->n_items; i++) {
@@ -155,7 +157,7 @@ void resolve_mesh(Model *m, Policy *p) {
         p->mesh.axis[0] = (MeshAxis){.role = shard_role(), .size = 1};
         p->mesh.n = 1;
     }
-    check_ranks(m, p, s->expression ? v->span : (Span){0});
+    check_ranks(m, p, s->expression || m->options->mesh ? v->span : (Span){0});
     if (m->options->ranks && !m->options->mesh) s->from = "-n";
     store_mesh(m, s, &p->mesh);
 }

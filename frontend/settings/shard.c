@@ -63,8 +63,9 @@ static void check_pipeline(Model *m, Policy *p, int64_t stages) {
     long long pp = mesh_stages(&p->mesh), n = stages, micro = p->micro_batches;
     bool interleaved = p->pipeline == PIPELINE_INTERLEAVED;
     if (!axis_has_stages(p->mesh.axis[0].role))
-        pipeline_error(m, "axis pp is not the first one of the mesh",
-                       "ranks of a stage are neighbours: write mesh = (pp = .., dp = ..)");
+        diag_report(m->ds, E_stages, model_setting(m, "shard", "mesh")->value.span,
+                    "ranks of a stage are neighbours: write pp before the others",
+                    "axis pp is not the first one of the mesh");
     if (n % pp)
         pipeline_error(
             m, arena_printf(m->arena, "stages = %lld must be a multiple of pp = %lld", n, pp),

@@ -13,7 +13,7 @@ shard { unit = Linear }
 error[E0409]: stages = 4: the model has 3 units
   = help: a stage needs at least one unit: use fewer stages, or smaller units (shard.unit)
 error[E0409]: axis pp is not the first one of the mesh
-  = help: ranks of a stage are neighbours: write mesh = (pp = .., dp = ..)
+  = help: ranks of a stage are neighbours: write pp before the others
 error[E0409]: stages = 3 must be a multiple of pp = 2
 error[E0409]: stages = 4 exceeds pp = 2
   = help: several stages per rank need pipeline = interleaved
