@@ -30,6 +30,7 @@ function plain(text) {
     gsub(/\\/, "", text)
     gsub(/`/, "", text)
     gsub(/\001/, "\\", text)
+    gsub(/\002/, "|", text)
     return text
 }
 
@@ -47,7 +48,10 @@ code { if (shown) print roff($0); next }
 /^\|---/ { next }
 # A row of a table: its first cell is what the others describe.
 /^\|/ {
-    n = split(plain($0), cell, / *\| */)
+    gsub(/\\\\/, "\001") # \| separates no cells, but \\| does
+    gsub(/\\\|/, "\002")
+    n = split($0, cell, / *\| */)
+    for (i = 2; i < n; i++) cell[i] = plain(cell[i])
     head = cell[2]
     rest = ""
     for (i = 3; i < n; i++) if (cell[i] != "") rest = rest (rest == "" ? "" : "; ") cell[i]
