@@ -264,9 +264,9 @@ static int begin_checkpoint(Trainer *t, bool last, bool evaluation_due) {
 
 /* The state when the run ends, where the newest checkpoint is not that. */
 static int save_last(Trainer *t, bool evaluation_due) {
-    if (!t->run->saver) return 0;
+    if (!t->run->saver || saver_gave_up(t->rank)) return 0;
     int code = saver_finish(t->rank);
-    if (code || saver_saved_step(t->rank) == t->done) return code;
+    if (code || saver_gave_up(t->rank) || saver_saved_step(t->rank) == t->done) return code;
     code = begin_checkpoint(t, true, evaluation_due);
     return code ? code : saver_finish(t->rank);
 }
@@ -355,10 +355,12 @@ static int train_steps(Trainer *t) {
             code = r->fault.n ? explain_index(t, &call) : explain_not_finite(t, call.step, more);
         if (!code && !call.evaluation && call.ends) code = saver_poll(r);
         if (code) return code;
+        if (saver_gave_up(r)) break;
         evaluation_due = more && next.evaluation && next.step < t->done;
         if (call.ends && !stop && more && !evaluation_due && saver_due(r, t->done))
             code = begin_checkpoint(t, false, false);
         if (code) return code;
+        if (saver_gave_up(r)) break;
         if (call.ends) t->begun = monotonic_seconds();
     }
     int code = save_last(t, evaluation_due);
@@ -383,9 +385,17 @@ static int save_after_stop(Trainer *t) {
     memcpy(why, r->error, sizeof why);
     int code = save_last(t, false);
     if (!code && r->run->options->save.path) code = save_weights(r);
+    saver_warn(r);
     if (code) return code;
     memcpy(r->error, why, sizeof why);
     return EXIT_TRAINING;
+}
+
+/* A checkpoint that failed does not keep the weights from being saved. */
+static int save_at_end(Rank *r) {
+    int code = r->run->options->save.path ? save_weights(r) : 0;
+    if (code) saver_warn(r);
+    return !code && saver_gave_up(r) ? saver_failure(r) : code;
 }
 
 /* The run ended early and has saved what it could; rank 0 says why, the others wait for that. */
@@ -418,7 +428,7 @@ int trainer_run(Rank *r) {
     rank_writes(r, false);
     if (!code) code = r->generator ? generate_tokens(t) : train_steps(t);
     if (!code) code = profile_compare_stages(r);
-    if (!code && r->run->options->save.path) code = save_weights(r);
+    if (!code) code = save_at_end(r);
     if (r->agrees) code = save_after_stop(t);
     saver_stop(r);
     if (!code && t->log_lost)

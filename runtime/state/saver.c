@@ -7,7 +7,7 @@
  * After each part of it the ranks agree on whether all went well, so a checkpoint is complete or
  * does not exist. One that fails costs no training: the failure is printed at once, and the next
  * checkpoint is tried when it is due. After three failures in a row, or if the checkpoint was the
- * run's last, the run ends with exit code 2.
+ * run's last, the run ends with exit code 2, after --save.
  */
 #include <math.h>
 #include <stdio.h>
@@ -219,15 +219,18 @@ static void retain_checkpoints(Saver *s, const SaveMoment *m) {
     ck_retain_steps(o->folder, o->keep, o->keep_every, s->best);
 }
 
+static void print_failure(const Rank *r, const char *outcome, const char *error) {
+    metrics_end_bar(r->run->metrics);
+    fprintf(stderr, "warning: rank %d: the checkpoint of step %lld was not made%s: %s\n", r->rank,
+            (long long)r->checkpoint->moment.step, outcome, error);
+}
+
 /* On the stream, as soon as it is known, unless the run ends for it. */
 static void warn_of_failure(Rank *r, const char *error) {
     const SaveMoment *m = &r->checkpoint->moment;
     if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || atomic_load(&r->saves->stops))
         return;
-    metrics_end_bar(r->run->metrics);
-    fprintf(stderr,
-            "warning: rank %d: the checkpoint of step %lld was not made (the run continues): %s\n",
-            r->rank, (long long)m->step, error);
+    print_failure(r, " (the run continues)", error);
     r->checkpoint->explained = true;
 }
 
@@ -267,37 +270,48 @@ static void describe_moment(Rank *r) {
     c->loss_scale = m->loss_scale;
 }
 
-/* A rank that failed says why; where the run ends for it the others wait for that. */
-static int report_failure(Rank *r, int mine, int worst) {
-    const SaveMoment *m = &r->checkpoint->moment;
-    const char *folder = r->run->checkpoint.folder;
-    bool ends = m->last || r->checkpoint->failures + 1 >= MOST_FAILURES;
-    if (mine && !ends && !r->checkpoint->explained) warn_of_failure(r, r->error);
-    r->checkpoint->failures++;
-    if (!ends) return 0;
-    if (!mine) {
+/* A rank that failed says why: now, or when the run ends for it. */
+static void report_failure(Rank *r, int mine, int worst) {
+    CheckpointInFlight *g = r->checkpoint;
+    bool ends = g->moment.last || g->failures + 1 >= MOST_FAILURES;
+    if (mine && !ends && !g->explained) warn_of_failure(r, r->error);
+    g->failures++;
+    if (!ends) return;
+    g->gave_up = worst;
+    g->failed_here = mine != 0;
+    memcpy(g->why, r->error, sizeof g->why);
+}
+
+bool saver_gave_up(const Rank *r) { return r->checkpoint && r->checkpoint->gave_up; }
+
+int saver_failure(Rank *r) {
+    const CheckpointInFlight *g = r->checkpoint;
+    const char *save = r->run->options->save.path;
+    if (!g->failed_here) {
         uint64_t word;
         int failed = rank_agree(r, 0, &word);
         if (failed) return failed;
         return fail_with(r->error, EXIT_RANK, "another rank could not write a checkpoint");
     }
-    char why[ERROR_BYTES];
-    memcpy(why, r->error, sizeof why);
-    return fail_with(r->error, worst, "%.250s\nhelp: %s; %s %.150s", why,
-                     m->last ? "this was the run's last checkpoint"
-                             : "this was the third failure in a row",
-                     r->checkpoint->saved_step < 0 ? "there is no checkpoint in"
-                                                   : "continue with --resume-or-start",
-                     folder);
+    return fail_with(
+        r->error, g->gave_up, "%.200s\nhelp: %s; %s %.110s%s%.100s", g->why,
+        g->moment.last ? "this was the run's last checkpoint"
+                       : "this was the third failure in a row",
+        g->saved_step < 0 ? "there is no checkpoint in" : "continue with --resume-or-start",
+        r->run->checkpoint.folder, save ? "; the weights are in " : "", save ? save : "");
+}
+
+void saver_warn(const Rank *r) {
+    if (saver_gave_up(r) && r->checkpoint->failed_here) print_failure(r, "", r->checkpoint->why);
 }
 
 /* All ranks know what became of it, by the worst of their codes. */
-static int conclude_checkpoint(Rank *r, int mine, int worst) {
+static void conclude_checkpoint(Rank *r, int mine, int worst) {
     CheckpointInFlight *g = r->checkpoint;
     SaveMoment *m = &g->moment;
     if (worst && r->rank == 0 && g->phase != SAVE_BEGINS) ck_remove_folder(g->part);
     g->phase = SAVE_NONE;
-    int code = worst ? report_failure(r, mine, worst) : 0;
+    if (worst) report_failure(r, mine, worst);
     m->numbers.written = !worst;
     if (m->numbers.written) {
         r->checkpoint->failures = 0;
@@ -306,11 +320,10 @@ static int conclude_checkpoint(Rank *r, int mine, int worst) {
     m->numbers.bytes = ck_total_bytes(&r->run->saver->contents.c);
     m->numbers.seconds = (g->ended > 0 ? g->ended : monotonic_seconds()) - g->begun;
     m->numbers.stalled = g->stalled + (monotonic_seconds() - g->since) + r->saves->stalled;
-    if (code || r->rank != 0) return code;
+    if (r->rank != 0) return;
     rank_writes(r, true);
     metrics_checkpoint(r->run->metrics, &m->numbers, r->error); /* which keeps a failure */
     rank_writes(r, false);
-    return 0;
 }
 
 /* The ranks' jobs are done: the next part of it begins, or all is over. */
@@ -326,7 +339,8 @@ static int continue_checkpoint(Rank *r) {
         if (r->rank == 0) save_stream_run(r, commit_checkpoint);
         return 0;
     }
-    return failed ? failed : conclude_checkpoint(r, mine, (int)worst);
+    if (!failed) conclude_checkpoint(r, mine, (int)worst);
+    return failed;
 }
 
 static bool is_at_work(const Rank *r) { return r->checkpoint && r->checkpoint->phase != SAVE_NONE; }
@@ -359,7 +373,7 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     const char *folder = r->run->checkpoint.folder;
     if (is_at_work(r)) g->moment.numbers.late = true;
     int code = saver_finish(r);
-    if (code) return code;
+    if (code || g->gave_up) return code;
     uint64_t worst = 0;
     double begun = monotonic_seconds();
     g->moment = *m;
@@ -377,7 +391,10 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     if (r->rank == 0 && !mine) mine = ck_begin_step(&r->run->saver->contents.c, g->part, r->error);
     code = rank_agree(r, (uint64_t)mine, &worst);
     if (code) return code;
-    if (worst) return conclude_checkpoint(r, mine, (int)worst);
+    if (worst) {
+        conclude_checkpoint(r, mine, (int)worst);
+        return 0;
+    }
     g->phase = SAVE_WRITES;
     save_stream_write(r, write_files);
     g->stalled = monotonic_seconds() - begun;

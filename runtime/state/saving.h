@@ -38,6 +38,9 @@ struct CheckpointInFlight {
     uint64_t run_id;    /* in names of the run's checkpoints */
     int64_t saved_step; /* of the newest checkpoint, -1 = none */
     int32_t failures;   /* in a row */
+    int gave_up;        /* the run ends for a failure, with this exit code; 0: it does not */
+    bool failed_here;   /* ... which was this rank's, and why: */
+    char why[ERROR_BYTES];
 };
 
 /* checkpoint_settings.c */

@@ -55,11 +55,15 @@ int saver_start(Rank *r);                    /* by all ranks, before the first s
 void saver_stop(Rank *r);                    /* its stream ends, and abandons what it writes */
 bool saver_due(const Rank *r, int64_t done); /* after that many steps */
 int64_t saver_saved_step(const Rank *r);     /* of the newest checkpoint, -1 = none */
-/* Called by all ranks, between calls of programs. A code other than 0 ends the run. A checkpoint
- * that only could not be written gives 0, unless it is the last of the run or too many failed. */
+/* Called by all ranks, between calls of programs. A code other than 0 ends the run at once. A
+ * checkpoint that only could not be written gives 0, but saver_gave_up if it was the last of the
+ * run or too many failed: then the run ends after --save. */
 int saver_begin(Rank *r, const SaveMoment *m); /* writing continues during the next steps */
 int saver_poll(Rank *r);                       /* after each step */
 int saver_finish(Rank *r);                     /* waits for the one that is at work, if any */
+bool saver_gave_up(const Rank *r);
+int saver_failure(Rank *r);     /* by all ranks: that code, and why */
+void saver_warn(const Rank *r); /* of it, where the run ends for something else */
 
 /* resume.c: prints what is wrong. */
 int resume_open(Run *run);                      /* --resume, --resume-or-start */

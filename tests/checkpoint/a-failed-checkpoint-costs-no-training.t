@@ -27,3 +27,5 @@ step-00000001
 "failed":true
 "checkpoint","step":3
 "failed":true
+"checkpoint","step":4
+"failed":true
