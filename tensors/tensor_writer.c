@@ -10,9 +10,10 @@
  * process numbers repeat in containers and on other hosts. A replaced file passes its mode and
  * owner on to the new one.
  *
- * A new folder appears by one rename. In an existing folder, files with other names are left alone,
- * and the old index is removed before the new files appear: at no moment do old and new files
- * together form something that loads.
+ * A new folder appears by one rename. In an existing folder, files with other names are left alone.
+ * The old weights leave it before the new config.json appears, and the new weights come last: at no
+ * moment do old and new files together form something that loads. Meanwhile the temporary folder,
+ * in which old and new files lie, has a name that nothing removes.
  *
  * Outputs are checked before the training (outputs.c). If one cannot be written in the end, it is
  * kept elsewhere: next to it, in the working folder, or in the folder for temporary files.
@@ -330,47 +331,105 @@ static bool is_in(const char *folder, const char *name) {
     return !access(path_in(folder, name), F_OK);
 }
 
+static char *old_name(const char *name) { return arena_printf(paths, "%s.old", name); }
+
 static int move_in(TensorWriter *w, const char *name, char *error) {
     int number = move_file(name, w->temporary, w->target.file);
     return number ? report_failure(w, error, "write", number) : 0;
 }
 
-/* Moves the new files back, so that they are together. */
-static void move_back(TensorWriter *w) {
-    for (uint32_t i = 0; i < w->n_piece; i++)
-        if (!is_in(w->temporary, w->piece[i].name))
-            move_file(w->piece[i].name, w->target.file, w->temporary);
-    if (*w->form->config && !is_in(w->temporary, CONFIG_FILE))
-        move_file(CONFIG_FILE, w->target.file, w->temporary);
-    if (w->n_piece > 1 && !is_in(w->temporary, INDEX_FILE))
-        move_file(INDEX_FILE, w->target.file, w->temporary);
+/* Moves the old file of that name, if there is one, into the temporary folder. */
+static int take_out(TensorWriter *w, const char *name, char *error) {
+    struct stat st;
+    const char *path = path_in(w->target.file, name);
+    if (lstat(path, &st)) return errno == ENOENT ? 0 : report_failure(w, error, "write", errno);
+    if (S_ISDIR(st.st_mode)) return report_failure(w, error, "write", EISDIR);
+    int failed = rename(path, path_in(w->temporary, old_name(name)));
+    return failed ? report_failure(w, error, "write", errno) : 0;
 }
 
-static int remove_name(TensorWriter *w, const char *name, char *error) {
-    int number = unlink(path_in(w->target.file, name)) && errno != ENOENT ? errno : 0;
-    return number ? report_failure(w, error, "write", number) : 0;
+static int exchange(TensorWriter *w, const char *name, char *error) {
+    int code = take_out(w, name, error);
+    return code ? code : move_in(w, name, error);
 }
 
-/* Moves the files into an existing folder. A single file is replaced at once. Several are moved
- * after the old index is removed, and the new index comes last. Then an old single file is removed,
- * since readers would prefer it. */
+static void put_new_back(const TensorWriter *w, const char *name) {
+    if (!is_in(w->temporary, name)) move_file(name, w->target.file, w->temporary);
+}
+
+static void put_old_back(const TensorWriter *w, const char *name) {
+    const char *old = path_in(w->temporary, old_name(name));
+    if (!access(old, F_OK)) rename(old, path_in(w->target.file, name));
+}
+
+/* The new files are together again, and so are the old ones, whose weights come last. */
+static void put_back(const TensorWriter *w, const char **text) {
+    if (w->n_piece > 1) put_new_back(w, INDEX_FILE);
+    for (uint32_t i = 0; i < w->n_piece; i++) put_new_back(w, w->piece[i].name);
+    for (; *text; text++) {
+        put_new_back(w, *text);
+        put_old_back(w, *text);
+    }
+    for (uint32_t i = 0; i < w->n_piece; i++) put_old_back(w, w->piece[i].name);
+    put_old_back(w, INDEX_FILE);
+    put_old_back(w, WEIGHTS_FILE);
+}
+
+static bool same_contents(const char *a, const char *b) {
+    size_t n = 0, m = 0;
+    char *x = read_file(a, &n), *y = read_file(b, &m);
+    bool same = x && y && n == m && !memcmp(x, y, n);
+    free(x);
+    free(y);
+    return same;
+}
+
+/* The new config and companions, up to NULL; none if the folder has them all. */
+static const char **new_texts(const TensorWriter *w) {
+    const char **text = arena_array(paths, const char *, 32);
+    bool differ = false;
+    uint32_t n = 0;
+    for (int i = -1; i < 0 || companion_names[i]; i++) {
+        const char *name = i < 0 ? CONFIG_FILE : companion_names[i];
+        if (!is_in(w->temporary, name)) continue;
+        CHECK(n < 31);
+        text[n++] = name;
+        differ |= !same_contents(path_in(w->temporary, name), path_in(w->target.file, name));
+    }
+    text[differ ? n : 0] = NULL;
+    return text;
+}
+
+static void remove_temporary(const TensorWriter *w) {
+    DIR *d = opendir(w->temporary);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] != '.') unlinkat(dirfd(d), e->d_name, 0);
+    if (d) closedir(d);
+    rmdir(w->temporary);
+}
+
+/* Moves the files into an existing folder. Without new texts a single file is replaced at once.
+ * Otherwise the weights that stand for the others come last: the single file, or the index. An old
+ * single file is then removed, since readers would prefer it to the index. */
 static int fill_folder(TensorWriter *w, char *error) {
+    const char **text = new_texts(w);
     bool several = w->n_piece > 1;
-    int code = several ? remove_name(w, INDEX_FILE, error) : 0;
+    int code = several || *text ? take_out(w, INDEX_FILE, error) : 0;
+    if (!code && *text) code = take_out(w, WEIGHTS_FILE, error);
     sync_folder(w->target.file);
-    if (!code && *w->form->config) code = move_in(w, CONFIG_FILE, error);
-    for (int i = 0; companion_names[i] && !code; i++)
-        if (is_in(w->temporary, companion_names[i])) code = move_in(w, companion_names[i], error);
-    for (uint32_t i = 0; i < w->n_piece && !code; i++) code = move_in(w, w->piece[i].name, error);
+    for (int i = 0; text[i] && !code; i++) code = exchange(w, text[i], error);
+    for (uint32_t i = 0; several && i < w->n_piece && !code; i++)
+        code = exchange(w, w->piece[i].name, error);
     sync_folder(w->target.file);
-    if (!code && several) code = move_in(w, INDEX_FILE, error);
-    if (!code && several) code = remove_name(w, WEIGHTS_FILE, error);
+    if (!code) code = move_in(w, several ? INDEX_FILE : w->piece[0].name, error);
+    if (!code && several) code = take_out(w, WEIGHTS_FILE, error);
     if (code) {
-        move_back(w);
+        put_back(w, text);
         return code;
     }
+    sync_folder(w->target.file);
     remove_old(w);
-    rmdir(w->temporary);
+    remove_temporary(w);
     return 0;
 }
 
@@ -379,7 +438,13 @@ static int publish_folder(TensorWriter *w, char *error) {
     sync_folder(w->temporary);
     forget_unfinished();
     if (!w->target.exists) return give_name(w, w->temporary, error);
-    if (!fill_folder(w, error)) return 0;
+    char *safe = arena_printf(paths, "%s/kept-%llu", w->target.file, w->number);
+    int code = rename(w->temporary, safe) ? report_failure(w, error, "write", errno) : 0;
+    if (!code) {
+        w->temporary = safe;
+        code = fill_folder(w, error);
+    }
+    if (!code) return 0;
     w->why = arena_strdup(paths, error);
     w->kept = w->temporary;
     return 0;

@@ -2,7 +2,8 @@
 that --save makes when it replaces the weights OLD by NEW, as one file, as folders with one file
 and with several (disk.py determines what is left).
 
-Afterwards the target must load as OLD or as NEW or be rejected, and as NEW once the run has ended.
+Afterwards the target must load as OLD or as NEW, with a config.json to match, or be rejected, and
+as NEW once the run has ended.
 Then the same with each kind of sync omitted, which must be noticed.
 """
 import hashlib
@@ -39,7 +40,9 @@ def what():
         return "refused"
     bytes_ = pathlib.Path("back").read_bytes()
     found = [name for name in (OLD, NEW) if bytes_ == pathlib.Path(name).read_bytes()]
-    return found[0] if found else "mixed"
+    config = TARGET / "config.json"
+    marked = OLD if TARGET.is_dir() and "_name_or_path" in config.read_text() else NEW
+    return found[0] if found and (TARGET.is_file() or found[0] == marked) else "mixed"
 
 
 def back(past, keeps, known):
@@ -58,6 +61,9 @@ def replay(before, after, forgets=None):
     to = "target" if after == "file" else "target/"
     if before:
         assert run("--load", OLD, "--save", to, *FORMS[before]) == 0
+        if before != "file":  # makes its config.json one that new weights do not have
+            config = TARGET / "config.json"
+            config.write_text(config.read_text().replace("{", '{"_name_or_path": "old",', 1))
         past.load(TARGET)
     pathlib.Path("record").unlink(missing_ok=True)
     assert run("--load", NEW, "--save", to, *FORMS[after], LD_PRELOAD=SO, RECORD="record",
@@ -87,8 +93,8 @@ def noticed(kind):
     return False
 
 
-PAIRS = ((None, "file"), ("file", "file"), (None, "parts"), ("one", "parts"), ("parts", "parts"),
-         ("parts", "one"))
+PAIRS = ((None, "file"), ("file", "file"), (None, "parts"), ("one", "one"), ("one", "parts"),
+         ("parts", "parts"), ("parts", "one"))
 for first, then in PAIRS:
     print(f"{first or 'nothing'} to {then}:", ", ".join(sorted(replay(first, then))))
 for sync in ("file", "folder", "parent"):

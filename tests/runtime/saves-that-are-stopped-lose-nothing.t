@@ -20,9 +20,13 @@ file to file, killed: killed w1
 file to file, disk full: kept w2
 nothing to parts, killed: killed refused, killed w2
 nothing to parts, disk full: done w2, kept w2
-one to parts, killed: killed w1, killed w2
+one to one, killed: killed refused, killed w1, killed w2
+one to one, disk full: done w2, kept w2
+same to one, killed: killed w1, killed w2
+same to one, disk full: done w2, kept w2
+one to parts, killed: killed refused, killed w1, killed w2
 one to parts, disk full: done w2, kept w2
 parts to parts, killed: killed refused, killed w1, killed w2
 parts to parts, disk full: done w2, kept w2
-parts to one, killed: killed w1, killed w2
+parts to one, killed: killed refused, killed w1, killed w2
 parts to one, disk full: done w2, kept w2
