@@ -311,6 +311,20 @@ TEST(who_does_not_come_is_named_in_time) {
     }
 }
 
+TEST(who_writes_is_waited_for) {
+    World *w = chief();
+    for (int32_t r = 0; r < RANKS; r++) {
+        HostCall c = whole(CALL_AGREE, r);
+        if (r != 4 && r != 6) calls_take(w, r, &c, NULL);
+    }
+    watch_beat(w, 6, &(Beat){.beats = 1, .writing = 1});
+    assert_int_equal(ticks_until_over(w, 10000), 10000);
+    watch_beat(w, 6, &(Beat){.beats = 2});
+    assert_true(ticks_until_over(w, 10000) < 10000);
+    assert_non_null(strstr(w->ending.text, "rank 4, rank 6 did not reach the call within 30 s"));
+    chief_free(w);
+}
+
 /* Rank 0 waits for rank 1, that for rank 2 elsewhere, and this one is away. */
 TEST(who_is_waited_for_may_wait_itself) {
     World *w = chief();

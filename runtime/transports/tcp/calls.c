@@ -9,7 +9,7 @@
 #include "link.h"
 
 /* The calls of a running step (CALL_AGREE, CALL_GATHER) wait this many times the time-out, because
- * other ranks may be writing a large checkpoint. Nobody waits for a dead rank: losing one ends the
+ * other ranks may be reading a large checkpoint. Nobody waits for a dead rank: losing one ends the
  * run. */
 enum { PATIENCE = 10 };
 
@@ -184,8 +184,17 @@ static void report_missing(World *w, const HostCall *c, int32_t seconds) {
     ends_decide(w, w->rank, EXIT_RANK, text);
 }
 
+static bool a_missing_rank_writes(const World *w, const HostCall *c) {
+    for (int32_t k = 0; k < c->group.size; k++) {
+        int32_t r = mesh_member(&c->group, k);
+        if (!w->pending[r].there && w->look.sign[r].writing) return true;
+    }
+    return false;
+}
+
 /* `rank` has waited too long. The member that it waits for may itself wait in another call, so this
- * follows the chain to a rank that waits nowhere, unless they wait in a circle. */
+ * follows the chain to a rank that waits nowhere, unless they wait in a circle. While a missing
+ * rank writes, which may take any time, the wait begins anew. */
 static void too_late(World *w, int32_t rank) {
     int32_t seconds = w->pending[rank].slices / SLICES_A_SECOND;
     int32_t waits = rank, away = missing_from(w, rank), next = missing_from(w, away);
@@ -194,10 +203,15 @@ static void too_late(World *w, int32_t rank) {
         away = next;
         next = missing_from(w, away);
     }
-    if (next >= 0)
+    if (next >= 0) {
         report_disagreement(w, waits, away);
+        return;
+    }
+    const HostCall *c = &w->pending[first_that_waits_for(w, away)].call;
+    if (a_missing_rank_writes(w, c))
+        w->pending[rank].slices = 0;
     else
-        report_missing(w, &w->pending[first_that_waits_for(w, away)].call, seconds);
+        report_missing(w, c, seconds);
 }
 
 void calls_tick(World *w) {

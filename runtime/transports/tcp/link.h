@@ -189,6 +189,7 @@ typedef struct Watch { /* the chief's, except for sign: one look at all ranks */
     struct Sign { /* of work, as far as beats told it; [ranks] */
         uint64_t beats, call;
         int32_t still; /* slices since the last one */
+        bool writing;
     } * sign;
 } Watch;
 

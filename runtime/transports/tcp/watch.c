@@ -60,6 +60,7 @@ void watch_beat(World *w, int32_t rank, const Beat *b) {
     if (b->beats != s->beats || b->writing) s->still = 0;
     s->beats = b->beats;
     s->call = b->call;
+    s->writing = b->writing;
 }
 
 typedef enum CollectivePlace {
