@@ -123,7 +123,6 @@ static int open_index(TensorSet *s, const char *path, char *error) {
                .folder = arena_strndup(s->arena, path, slash ? (size_t)(slash - path) + 1 : 0),
                .map = json_object_get(root, "weight_map"),
                .error = error};
-    s->folder = *x.folder ? x.folder : "./";
     if (json_is_object(x.map)) {
         code = open_files(&x);
         if (!code) collect(s);
@@ -154,6 +153,15 @@ static const char *file_inside(TensorSet *s, const char *folder) {
     return NULL;
 }
 
+const char *tensor_set_folder(Arena *a, const char *path) {
+    struct stat st;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        return ends_with(path, "/") ? path : arena_printf(a, "%s/", path);
+    const char *slash = strrchr(path, '/');
+    if (!ends_with(path, ".json")) return NULL;
+    return slash ? arena_strndup(a, path, (size_t)(slash - path) + 1) : "./";
+}
+
 static int open_path(TensorSet *s, const char *path, char *error) {
     struct stat st;
     if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
@@ -166,7 +174,6 @@ static int open_path(TensorSet *s, const char *path, char *error) {
                 "such as pytorch_model.bin, have to be saved as safetensors first",
                 path);
         path = file;
-        s->folder = arena_strndup(s->arena, path, (size_t)(strrchr(path, '/') - path) + 1);
     }
     if (ends_with(path, ".json")) return open_index(s, path, error);
     s->file = arena_array(s->arena, TensorFile, 1);
@@ -179,6 +186,7 @@ static int open_path(TensorSet *s, const char *path, char *error) {
 
 int tensor_set_open(TensorSet *s, const char *path, char *error) {
     *s = (TensorSet){.path = path, .arena = arena_new()};
+    s->folder = tensor_set_folder(s->arena, path);
     int code = open_path(s, path, error);
     if (code) tensor_set_close(s);
     return code;

@@ -101,12 +101,14 @@ void tensors_close(TensorFile *f);
 /* tensor_set.c: the files of --load: a file, the index of several, or a folder with either. */
 typedef struct TensorSet {
     const char *path;   /* as the user gave it */
-    const char *folder; /* that the path means, with a slash at its end; NULL: a file alone */
+    const char *folder; /* tensor_set_folder of it */
     TensorFile *file;
     uint32_t n_file, n;
     const Tensor **tensor; /* of all files, by name */
     Arena *arena;
 } TensorSet;
+/* The folder that the path means, with a slash at its end; NULL: a file alone. */
+const char *tensor_set_folder(Arena *a, const char *path);
 int tensor_set_open(TensorSet *s, const char *path, char *error);
 void tensor_set_close(TensorSet *s);
 const Tensor *tensor_set_find(const TensorSet *s, const char *name, uint32_t *row); /* or NULL */

@@ -83,10 +83,11 @@ bool attempt_met(void) {
     return is_restart() || (attempt_page && atomic_load(&attempt_page->stage) == ATTEMPT_MET);
 }
 
-void attempt_resume(const char *folder, RunOptions *o) {
+void attempt_resume(const char *folder, Arena *a, RunOptions *o) {
     uint32_t n = 0;
     if (is_restart()) free(ck_steps(folder, &n));
     if (!n) return;
     o->resume = folder;
+    if (o->load && !ck_is_checkpoint(o->load)) o->save.origin = tensor_set_folder(a, o->load);
     o->load = NULL; /* the checkpoint continues from those weights */
 }

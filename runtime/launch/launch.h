@@ -152,7 +152,7 @@ bool attempt_ended(int *code);
 /* Have the ranks met, in this attempt or an earlier one? Then whatever starts them works. */
 bool attempt_met(void);
 /* Makes a run that was started again resume from its newest checkpoint in the folder, if any. */
-void attempt_resume(const char *folder, RunOptions *o);
+void attempt_resume(const char *folder, Arena *a, RunOptions *o);
 
 /* host_memory.c: memory of this machine that its ranks take together. */
 typedef struct HostMemory { /* bytes per rank; in a pipeline, of the largest stage */

@@ -203,7 +203,7 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
     if (!code && !tries) {
         run.checkpoint = checkpoint_options(&run);
         attempt_find();
-        attempt_resume(run.checkpoint.folder, &options);
+        attempt_resume(run.checkpoint.folder, run.memory, &options);
         code = hosts_open(&run);
     }
     if (!code && !tries) code = start_run(&run, argv);

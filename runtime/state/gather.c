@@ -226,6 +226,6 @@ int gather_to_file(Rank *r, float *const *gradients, const SaveForm *form) {
 int save_weights(Rank *r) {
     SaveForm form = r->run->options->save;
     form.config = plan_string(r->run->plan, r->run->plan->settings->hf_config);
-    form.origin = r->run->inputs.weights ? r->run->inputs.weights->folder : NULL;
+    if (r->run->inputs.weights) form.origin = r->run->inputs.weights->folder;
     return gather_to_file(r, NULL, &form);
 }
