@@ -483,6 +483,8 @@ int ck_resolve_step(const char *path, char out[CK_PATH], char *error);
 /* Completes a path that leaves out zeros of a step's name (ck/step-400); false if there is no such
  * step. */
 bool ck_complete_path(const char *path, char out[CK_PATH]);
+/* The folder that the step's path has it in: of a link, where the link is. */
+void ck_step_parent(const char *step, char out[CK_PATH]);
 /* The newest intact step of the same folder before this one, or -1. Reads all of it. */
 int64_t ck_good_before(const char *step_folder);
 /* Adds that step to the message. */
@@ -495,7 +497,7 @@ void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_P
 /* Creates the folder and, in form full, its files. */
 int ck_begin_step(const CkContents *c, const char *part, char *error);
 int ck_commit_step(const char *folder, const char *part, int64_t step, char *error);
-void ck_remove_folder(const char *path); /* a folder of ours with its files */
+void ck_remove_folder(const char *path); /* a folder of ours with its files, or a link to one */
 /* Retention: keeps the newest `keep` steps (0 = all), multiples of `keep_every` (0 = none) and step
  * `best` (-1 = none). */
 void ck_retain_steps(const char *folder, int64_t keep, int64_t keep_every, int64_t best);

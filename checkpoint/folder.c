@@ -89,6 +89,17 @@ bool ck_complete_path(const char *path, char out[CK_PATH]) {
     return !access(out, F_OK);
 }
 
+void ck_step_parent(const char *step, char out[CK_PATH]) {
+    size_t n;
+    const char *last = last_part(step, &n);
+    bool dots = n <= 2 && !strncmp(last, "..", n);
+    if (dots)
+        snprintf(out, CK_PATH, "%.4000s/..", step);
+    else
+        snprintf(out, CK_PATH, "%.*s", last == step ? 1 : (int)(last - step),
+                 last == step ? "." : step);
+}
+
 int ck_resolve_step(const char *path, char out[CK_PATH], char *error) {
     char manifest[CK_PATH], name[32] = "";
     size_t n;
@@ -124,8 +135,7 @@ int64_t ck_good_before(const char *step_folder) {
     int64_t before, good = -1;
     snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), last);
     if (!ck_is_step(name, &before)) return -1;
-    snprintf(folder, sizeof folder, "%.*s", last == step_folder ? 1 : (int)(last - step_folder),
-             last == step_folder ? "." : step_folder);
+    ck_step_parent(step_folder, folder);
     uint32_t steps;
     int64_t *list = ck_steps(folder, &steps);
     while (steps-- > 0 && good < 0) {
@@ -168,13 +178,13 @@ static int sync_folder(const char *folder, char *error) {
 }
 
 void ck_remove_folder(const char *path) {
-    DIR *d = opendir(path);
-    char file[CK_PATH + 300];
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
-        unlink(file);
-    }
+    struct stat st;
+    if (!lstat(path, &st) && S_ISLNK(st.st_mode)) unlink(path); /* what it names is not ours */
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !d) close(fd);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) unlinkat(fd, e->d_name, 0);
     if (d) closedir(d);
     rmdir(path);
 }

@@ -29,12 +29,16 @@ static bool same_folder(const char *a, const char *b) {
     return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Does the run go on from a checkpoint in the folder that it writes to? */
+/* Does the run go on from a checkpoint in the folder that it writes to? A link to a checkpoint may
+ * be in that folder, or lead there. */
 static bool resumes_here(const Run *run) {
     const char *from = resume_folder(run);
-    char parent[CK_PATH + 4];
-    return from && snprintf(parent, sizeof parent, "%s/..", from) > 0 &&
-           same_folder(parent, run->checkpoint.folder);
+    char parent[CK_PATH], behind[CK_PATH + 4];
+    if (!from) return false;
+    ck_step_parent(from, parent);
+    snprintf(behind, sizeof behind, "%s/..", from);
+    return same_folder(parent, run->checkpoint.folder) ||
+           same_folder(behind, run->checkpoint.folder);
 }
 
 /* Checkpoints that are there must be those that the run goes on from. */

@@ -212,6 +212,27 @@ TEST_WITH(one_run_at_a_time_and_no_litter, begin, end) {
     ck_unlock(&lock);
 }
 
+TEST_WITH(what_a_linked_step_names_stays, begin, end) {
+    CkLock lock;
+    assert_int_equal(mkdir(in_folder("archive"), 0777), 0);
+    assert_int_equal(close(open(in_folder("archive/file"), O_CREAT | O_WRONLY, 0666)), 0);
+    assert_int_equal(symlink("archive", in_folder("step-00000001")), 0);
+    assert_int_equal(symlink("archive", in_folder("step-00000002.gone-77")), 0);
+    assert_int_equal(ck_lock_folder(scratch, 8, &lock, error), 0);
+    ck_retain_steps(scratch, 1, 0, -1);
+    ck_unlock(&lock);
+    uint32_t n;
+    free(ck_steps(scratch, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(mkdir(in_folder("step-00000003"), 0777), 0);
+    ck_retain_steps(scratch, 1, 0, -1);
+    struct stat st;
+    assert_int_equal(lstat(in_folder("step-00000001"), &st), -1);
+    assert_int_equal(lstat(in_folder("step-00000002.gone-77"), &st), -1);
+    assert_int_equal(unlink(in_folder("archive/file")), 0);
+    assert_int_equal(rmdir(in_folder("archive")), 0);
+}
+
 /* A run finds out that another one has come, and takes the lock again when that one is gone. */
 TEST_WITH(a_removed_lock_is_made_anew, begin, end) {
     CkLock lock;
