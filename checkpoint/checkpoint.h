@@ -485,6 +485,8 @@ int ck_resolve_step(const char *path, char out[CK_PATH], char *error);
 bool ck_complete_path(const char *path, char out[CK_PATH]);
 /* The folder that the step's path has it in: of a link, where the link is. */
 void ck_step_parent(const char *step, char out[CK_PATH]);
+/* The folder of checkpoints that a path to resume from means: of a step, its parent. */
+void ck_folder_of(const char *path, char out[CK_PATH]);
 /* The newest intact step of the same folder before this one, or -1. Reads all of it. */
 int64_t ck_good_before(const char *step_folder);
 /* Adds that step to the message. */

@@ -30,20 +30,23 @@ static bool has_file(const char *folder, const char *name) {
            !access(path, F_OK);
 }
 
+/* Whether the path is a step, or completes to one. */
+static bool is_step(const char *path) {
+    char meant[CK_PATH];
+    return has_file(path, "manifest.json") || ck_complete_path(path, meant);
+}
+
 bool ck_holds_checkpoint(const char *path) {
     uint32_t n = 0;
-    char meant[CK_PATH];
-    if (has_file(path, "manifest.json") || ck_complete_path(path, meant)) return true;
+    if (is_step(path)) return true;
     free(ck_steps(path, &n));
     return n;
 }
 
 bool ck_is_checkpoint(const char *path) {
-    char meant[CK_PATH];
-    bool step = has_file(path, "manifest.json") || ck_complete_path(path, meant);
     bool weights =
         has_file(path, "model.safetensors") || has_file(path, "model.safetensors.index.json");
-    return step || (!weights && ck_holds_checkpoint(path));
+    return is_step(path) || (!weights && ck_holds_checkpoint(path));
 }
 
 static int by_step(const void *a, const void *b) {
@@ -92,12 +95,27 @@ bool ck_complete_path(const char *path, char out[CK_PATH]) {
 void ck_step_parent(const char *step, char out[CK_PATH]) {
     size_t n;
     const char *last = last_part(step, &n);
+    size_t before = (size_t)(last - step);
     bool dots = n <= 2 && !strncmp(last, "..", n);
+    while (before > 1 && step[before - 1] == '/') before--;
     if (dots)
         snprintf(out, CK_PATH, "%.4000s/..", step);
     else
-        snprintf(out, CK_PATH, "%.*s", last == step ? 1 : (int)(last - step),
-                 last == step ? "." : step);
+        snprintf(out, CK_PATH, "%.*s", before ? (int)before : 1, before ? step : ".");
+}
+
+void ck_folder_of(const char *path, char out[CK_PATH]) {
+    size_t n;
+    uint32_t steps;
+    int64_t step;
+    char name[32];
+    const char *last = last_part(path, &n);
+    snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), last);
+    free(ck_steps(path, &steps));
+    if (is_step(path) || (!steps && ck_step_number(name, &step)))
+        ck_step_parent(path, out);
+    else
+        snprintf(out, CK_PATH, "%s", path);
 }
 
 int ck_resolve_step(const char *path, char out[CK_PATH], char *error) {
@@ -230,6 +248,12 @@ int ck_lock_folder(const char *folder, uint64_t run, CkLock *lock, char *error) 
         return file_error("write to", folder, error);
     }
     struct stat st;
+    if (is_step(folder))
+        return fail_with(
+            error, EXIT_USER,
+            "cannot write checkpoints to %.300s: it is a checkpoint, which must contain "
+            "nothing else\nhelp: name the folder that it is in, or another one",
+            folder);
     if (mkdir(folder, 0777) && errno != EEXIST) return file_error("make", folder, error);
     if (stat(folder, &st) || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR)))
         return file_error("write checkpoints to", folder, error);

@@ -236,7 +236,6 @@ static int complete_options(RunOptions *o) {
         return usage_error("--hosts needs transport %s, not %s",
                            transport_of_start(BY_MPIRUN)->name, o->transport->name);
     if (o->accept && !o->load) return usage_error("--accept needs --load FOLDER");
-    if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     int code = check_generation(o);
     if (code < 0) code = check_prediction(o);
     if (code >= 0) return code;

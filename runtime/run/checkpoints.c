@@ -3,8 +3,17 @@
  */
 #include <stdio.h>
 
+#include "checkpoint.h"
 #include "run.h"
 #include "state.h"
+
+/* --resume-or-start also says where checkpoints go. */
+static const char *folder_of_start(const Run *run) {
+    char folder[CK_PATH];
+    if (!run->options->or_start) return NULL;
+    ck_folder_of(run->options->resume, folder);
+    return arena_strdup(run->memory, folder);
+}
 
 CheckpointOptions checkpoint_options(const Run *run) {
     enum { KEPT = 2 };
@@ -12,6 +21,7 @@ CheckpointOptions checkpoint_options(const Run *run) {
     const PlanSettings *s = run->plan->settings;
     const char *folder = plan_string(run->plan, s->checkpoint);
     bool planned = *folder;
+    if (!c.folder) c.folder = folder_of_start(run);
     if (!c.folder && planned) c.folder = folder;
     if (c.every < 0) c.every = s->checkpoint_every;
     if (c.keep < 0) c.keep = planned ? s->keep : KEPT;
