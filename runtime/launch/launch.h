@@ -97,7 +97,8 @@ static inline sigset_t signal_set(const int *number) { /* up to 0 */
     return set;
 }
 sigset_t processes_awaited_signals(void); /* that concern a process which started ranks */
-/* Ends the orphans among the processes that this one started: it is their subreaper. */
+/* Before this process starts any: their orphans will be its children. */
+void processes_adopt_orphans(void);
 void processes_end_orphans(void);
 
 /* processes.c: runs with one process per rank. Codes are returned after the message was printed. */

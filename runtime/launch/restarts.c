@@ -268,7 +268,7 @@ int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOp
     signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then nobody is waited for */
     sigset_t set = processes_awaited_signals();
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    processes_adopt_orphans();
     attempt_share();
     hosts_ask(&k.hosts); /* now, while all are up: which of them answer at all */
     int32_t attempt = 0;

@@ -233,17 +233,42 @@ static void attend_children(Family *f) {
     }
 }
 
+static FILE *open_children(void) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    return fopen(path, "re");
+}
+
+/* Children of a shell that became this program. */
+static Arena *earlier_memory;
+static VEC(int) earlier;
+
+static bool came_earlier(int pid) {
+    for (uint32_t i = 0; i < earlier.n; i++)
+        if (earlier.at[i] == pid) return true;
+    return false;
+}
+
+void processes_adopt_orphans(void) {
+    FILE *f = open_children();
+    int pid;
+    earlier_memory = arena_new();
+    while (f && fscanf(f, "%d", &pid) == 1) vec_push(earlier_memory, &earlier, pid);
+    if (f) fclose(f);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
 /* Ranks that mpirun or another parent left (it was killed, or did not wait for them) are our
  * children now. */
 void processes_end_orphans(void) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     for (int round = 0; round < 100; round++) {
-        FILE *f = fopen(path, "re");
+        FILE *f = open_children();
         int pid, n = 0;
-        for (; f && fscanf(f, "%d", &pid) == 1; n++) {
+        while (f && fscanf(f, "%d", &pid) == 1) {
+            if (came_earlier(pid)) continue;
             if (round > 0) kill(pid, SIGKILL);
             waitpid(pid, NULL, round > 0 ? 0 : WNOHANG);
+            n++;
         }
         if (f) fclose(f);
         if (n == 0) return;
@@ -512,7 +537,7 @@ int processes_start(const LaunchContext *l, const TransportTraits *t, char **arg
     fflush(stderr);
     sigset_t set = processes_awaited_signals(), before;
     pthread_sigmask(SIG_BLOCK, &set, &before);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    processes_adopt_orphans();
     if (!attempt_page) attempt_share();
     if (f.mpirun)
         start_mpirun(&f, l, argv, t->name, &before);
