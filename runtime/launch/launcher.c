@@ -12,17 +12,18 @@
 #include "launch.h"
 
 enum { TORCHRUN, OPEN_MPI };
-/* batch: a job that starts something else has only one of the two variables (salloc the count,
- * sbatch rank 0). Elsewhere one without the other is left over, or forgotten. */
+/* batch: a job that starts something else has only one of the two variables (a batch script of
+ * Slurm is task 0 of no step; its SLURM_NTASKS is what srun would start). Elsewhere one without the
+ * other is left over, or forgotten. */
 static const struct {
-    const char *name, *rank, *ranks, *local_rank, *local_ranks, *more_ranks;
+    const char *name, *rank, *ranks, *local_rank, *local_ranks;
     bool batch;
 } launchers[] = {
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", NULL, false},
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", false},
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-     "OMPI_COMM_WORLD_LOCAL_SIZE", NULL, false},
-    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL, "SLURM_NTASKS", true},
-    {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", NULL, false},
+     "OMPI_COMM_WORLD_LOCAL_SIZE", false},
+    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL, true},
+    {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", false},
 };
 
 static bool number_of(const char *variable, int32_t *out, char *error, int *code) {
@@ -57,7 +58,6 @@ static int ask_launcher(size_t i, bool alone, LaunchContext *l, bool *found, cha
     int32_t its_rank, its_ranks;
     bool rank = number_of(launchers[i].rank, &its_rank, error, &code);
     bool ranks = number_of(launchers[i].ranks, &its_ranks, error, &code);
-    if (!ranks && !code) ranks = number_of(launchers[i].more_ranks, &its_ranks, error, &code);
     if (code) return code;
     if (rank != ranks && alone && !launchers[i].batch) return one_without_other(i, rank, error);
     *found = rank && ranks;

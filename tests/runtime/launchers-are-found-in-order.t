@@ -1,4 +1,4 @@
-# RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 && ! RANK=0 WORLD_SIZE=4 %fsdp-run p.bin && ! RANK=1 %fsdp-run p.bin && ! RANK=0 WORLD_SIZE=2 %fsdp-run --transport local p.bin && ! OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=2 %fsdp-run p.bin && ! SLURM_PROCID=0 SLURM_NTASKS=8 %fsdp-run p.bin && ! RANK=x WORLD_SIZE=2 %fsdp-run p.bin
+# RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 && ! RANK=0 WORLD_SIZE=4 %fsdp-run p.bin && ! RANK=1 %fsdp-run p.bin && ! RANK=0 WORLD_SIZE=2 %fsdp-run --transport local p.bin && ! OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=2 %fsdp-run p.bin && ! SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=8 %fsdp-run p.bin && ! RANK=x WORLD_SIZE=2 %fsdp-run p.bin
 # Launchers are found by their variables, torchrun before Open MPI before Slurm, and nonsense is refused.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd

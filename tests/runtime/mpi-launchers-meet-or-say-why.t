@@ -20,7 +20,7 @@ $m "$2" --threads 1 p.bin >summary 2>errors; grep -v "^step" errors >e; mv e err
 $m "$2" p3.bin 2>errors; end "another plan size $?"
 $m "$2" -n 2 p.bin 2>errors; end "-n too $?"
 RANK=1 WORLD_SIZE=4 $m "$2" p.bin 2>errors; end "torchrun too $?"
-SLURM_PROCID=1 SLURM_NTASKS=2 "$2" p.bin 2>errors; end "no Slurm there $?"
+SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 "$2" p.bin 2>errors; end "no Slurm there $?"
 ==== out
 mpirun 0
 another plan size 1
