@@ -23,6 +23,13 @@ bool part_lock(int fd) {
     return got == FILE_UNLOCKABLE || fstat(fd, &st) || st.st_nlink > 0;
 }
 
+int part_create(const char *path) {
+    int fd;
+    while ((fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0 && !part_lock(fd))
+        close(fd);
+    return fd;
+}
+
 /* Whether the part has no writer; if so, it is now locked. */
 static bool is_stale(int fd, int folder, const char *name) {
     struct stat st, now;

@@ -44,14 +44,14 @@ void writer_remove_unfinished(void) {
     if (unfinished_folder) rmdir(unfinished_folder);
 }
 
-static void remember(char *path) {
+void writer_remember(char *path) {
     int n = atomic_load(&n_unfinished);
     CHECK(n < (int)ARRAY_LEN(unfinished));
     unfinished[n] = path;
     atomic_store(&n_unfinished, n + 1);
 }
 
-static void forget_unfinished(void) {
+void writer_forget_unfinished(void) {
     atomic_store(&n_unfinished, 0);
     unfinished_folder = NULL;
 }
@@ -87,11 +87,8 @@ static int put_header(TensorWriter *w, uint32_t i) {
 static int create(TensorWriter *w, uint32_t i, char *path, char *error) {
     WriterFile *f = &w->file[i];
     f->path = path;
-    remember(path);
-    do {
-        if (f->fd >= 0) close(f->fd);
-        f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (f->fd >= 0 && !part_lock(f->fd));
+    writer_remember(path);
+    f->fd = part_create(path);
     if (f->fd < 0) {
         atomic_fetch_sub(&n_unfinished, 1); /* if it exists, it belongs to another run */
         return report_failure(w, error, "write", errno);
@@ -121,7 +118,7 @@ static int create_file(TensorWriter *w, char *error) {
 static int write_bytes(TensorWriter *w, const char *name, char *text, size_t n, char *error) {
     char *path = path_in(w->temporary, name);
     if (!text) return report_failure(w, error, "write", ENOMEM);
-    remember(path);
+    writer_remember(path);
     int number = file_make(path, text, n);
     free(text);
     return number ? report_failure(w, error, "write", number) : 0;
@@ -183,7 +180,7 @@ void writer_abandon(TensorWriter *w) {
         w->file[i].fd = -1;
     }
     writer_remove_unfinished();
-    forget_unfinished();
+    writer_forget_unfinished();
     unlock(w);
 }
 
@@ -436,7 +433,7 @@ static int fill_folder(TensorWriter *w, char *error) {
 /* If this fails in the middle, the new files stay together, and the message says where. */
 static int publish_folder(TensorWriter *w, char *error) {
     sync_folder(w->temporary);
-    forget_unfinished();
+    writer_forget_unfinished();
     if (!w->target.exists) return give_name(w, w->temporary, error);
     char *safe = arena_printf(paths, "%s/kept-%llu", w->target.file, w->number);
     int code = rename(w->temporary, safe) ? report_failure(w, error, "write", errno) : 0;
@@ -457,7 +454,7 @@ static int check_mine(TensorWriter *w, char *error) {
     if (w->lock <= 0 || fstat(w->lock, &made)) return 0;
     if (!lstat(path, &there) && there.st_dev == made.st_dev && there.st_ino == made.st_ino)
         return 0;
-    forget_unfinished();
+    writer_forget_unfinished();
     return fail_with(error, EXIT_ENVIRONMENT,
                      "cannot write %.200s: another program removed or replaced %.200s",
                      w->target.path, path);
@@ -471,7 +468,7 @@ static int keep_doubtful(TensorWriter *w, char *error) {
     const char *from = w->form->folder ? w->temporary : w->file->path;
     int code = rename(from, beside);
     if (!code) {
-        forget_unfinished();
+        writer_forget_unfinished();
         memcpy(why, error, sizeof why);
         snprintf(error, ERROR_BYTES, "%.250s\nhelp: %s kept as %.150s, and may be damaged", why,
                  w->form->folder ? "the files were" : "the file was", beside);
@@ -491,7 +488,7 @@ int writer_commit(TensorWriter *w, char *error) {
         writer_abandon(w);
         return code;
     }
-    forget_unfinished();
+    writer_forget_unfinished();
     sync_folder(w->target.folder);
     if (w->kept)
         code = fail_with(error, EXIT_ENVIRONMENT, "%.300s\nhelp: %s kept as %.150s",

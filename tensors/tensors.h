@@ -276,10 +276,14 @@ void writer_abandon(TensorWriter *w); /* removes the temporary files */
 /* Called before the process exits at once: safe in a signal handler, and while another thread
  * writes. A file that is being renamed keeps its new name. */
 void writer_remove_unfinished(void);
+/* The same for a file that is not weights, while there is no writer. */
+void writer_remember(char *path);
+void writer_forget_unfinished(void);
 
 /* stale.c: removes parts of saves at this path whose writers are dead. */
 void writer_remove_stale(const Target *t, bool quiet);
 /* Marks a part as in use until the file is closed; false: it was removed. */
 bool part_lock(int fd);
+int part_create(const char *path); /* a file that is in use; -1 with errno */
 
 #endif

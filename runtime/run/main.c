@@ -138,6 +138,7 @@ static int run_here(Run *run, char **argv) {
     }
     if (run->launch.module && !orderly) {
         if (!run->end.silent) attempt_speak();
+        writer_remove_unfinished();
         processes_quit(code);
     }
     ranks_close(run);

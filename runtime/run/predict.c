@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,17 +87,21 @@ static int write_at(Predictor *q, const char *bytes, uint64_t n, uint64_t at) {
 
 /* Reserves the space of the whole file, so that a disk that is full says so now. */
 static int open_file(Predictor *q) {
-    const char *path = q->rank->run->options->predict;
+    Target t;
     char header[HEADER_BYTES];
+    unsigned long long number;
     uint64_t bytes = HEADER_BYTES + (uint64_t)q->samples * (uint64_t)q->width * sizeof(float);
-    char *real = realpath(path, NULL); /* a link stays one */
-    q->target = arena_strdup(q->rank->memory, real ? real : path);
-    q->name = arena_printf(q->rank->memory, "%s.%ld.tmp", q->target, (long)getpid());
-    free(real);
-    q->fd = open(q->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int code = target_find(&t, q->rank->run->options->predict, q->rank->error);
+    if (code) return code;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return file_error(q, t.file);
+    q->target = arena_strdup(q->rank->memory, t.file); /* a link stays one */
+    q->name = arena_printf(q->rank->memory, "%s.part-%llu", q->target, number);
+    q->fd = part_create(q->name);
     if (q->fd < 0) return file_error(q, q->name);
+    writer_remember(q->name);
     errno = posix_fallocate(q->fd, 0, (off_t)bytes);
-    if (errno) return file_error(q, path);
+    if (errno) return file_error(q, t.path);
     write_header(q, header);
     return write_at(q, header, sizeof header, 0);
 }
@@ -141,8 +146,8 @@ int predictor_open(Rank *r) {
 
 void predictor_close(Predictor *q) {
     if (!q || q->fd < 0) return;
+    writer_remove_unfinished();
     close(q->fd);
-    unlink(q->name);
 }
 
 /* Rank 0: elements [at, at + n) of the samples of one rank, the first of which is `sample`. */
@@ -213,6 +218,7 @@ int predictor_finish(Rank *r) {
     if (!stat(q->target, &st)) (void)!fchmod(q->fd, st.st_mode & 07777);
     int failed = fsync(q->fd) || rename(q->name, q->target);
     if (failed) return file_error(q, q->target);
+    writer_forget_unfinished();
     close(q->fd);
     q->fd = -1;
     return 0;
