@@ -74,18 +74,19 @@ bool attempt_ended(int *code) {
     return *code >= 0;
 }
 
-static bool is_restart(void) {
+bool attempt_is_restart(void) {
     const char *attempt = getenv(RUN_ATTEMPT);
     return attempt && strcmp(attempt, "0");
 }
 
 bool attempt_met(void) {
-    return is_restart() || (attempt_page && atomic_load(&attempt_page->stage) == ATTEMPT_MET);
+    return attempt_is_restart() ||
+           (attempt_page && atomic_load(&attempt_page->stage) == ATTEMPT_MET);
 }
 
 void attempt_resume(const char *folder, Arena *a, RunOptions *o) {
     uint32_t n = 0;
-    if (is_restart()) free(ck_steps(folder, &n));
+    if (attempt_is_restart()) free(ck_steps(folder, &n));
     if (!n) return;
     o->resume = folder;
     if (o->load && !ck_is_checkpoint(o->load)) o->save.origin = tensor_set_folder(a, o->load);

@@ -152,6 +152,7 @@ void attempt_end(int code);
 bool attempt_ended(int *code);
 /* Have the ranks met, in this attempt or an earlier one? Then whatever starts them works. */
 bool attempt_met(void);
+bool attempt_is_restart(void); /* not the first attempt */
 /* Makes a run that was started again resume from its newest checkpoint in the folder, if any. */
 void attempt_resume(const char *folder, Arena *a, RunOptions *o);
 

@@ -57,10 +57,22 @@ static int check_max_file(const Run *run) {
                      "--max-file needs --save FOLDER/, or checkpoints of --checkpoint-form full");
 }
 
+/* A step that was done before the checkpoint. Of a run that was started again, an earlier attempt
+ * has written it. */
+static int check_dump_step(const Run *run) {
+    int64_t step = run->options->dump_step, first = run->steps.first;
+    if (step < 0 || step >= first || attempt_is_restart()) return 0;
+    return say_error(EXIT_USER,
+                     "--dump-grads %lld: the run continues from step %lld\n"
+                     "help: name a step from %lld on, or resume from an earlier checkpoint",
+                     (long long)step, (long long)first, (long long)first);
+}
+
 int checkpoints_open(Run *run) {
     char error[ERROR_BYTES];
     const RunOptions *o = run->options;
     int code = o->resume ? resume_open(run) : 0;
+    if (!code) code = check_dump_step(run);
     if (code) return code;
     if (o->eval_only || o->generates) run->checkpoint.folder = NULL;
     code = check_max_file(run);
