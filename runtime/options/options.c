@@ -65,7 +65,8 @@ bool whole_number(const char *text, int64_t low, int64_t high, int64_t *out) {
 static int count_option(const char *name, const char *value, int64_t low, int64_t high,
                         int64_t *out) {
     if (whole_number(value, low, high, out)) return -1;
-    if (high < INT32_MAX)
+    bool too_large = whole_number(value, high, INT64_MAX, out) || errno == ERANGE;
+    if (high < INT32_MAX || too_large)
         return usage_error("%s %s: must be a whole number from %lld to %lld", name, value,
                            (long long)low, (long long)high);
     return usage_error("%s %s: must be a whole number of at least %lld", name, value,
