@@ -392,11 +392,9 @@ static bool begins_with(const char *text, const char *with) {
     return !strncmp(text, with, strlen(with));
 }
 
-/* How many arguments are only for the process that starts the ranks: this option and, if its value
- * is separate, that. */
-static int not_for_ranks(const char *argument) {
-    if (!strcmp(argument, "-n") || !strcmp(argument, "--hosts")) return 2;
-    return begins_with(argument, "-n") || begins_with(argument, "--hosts=");
+/* Options for the process that starts the ranks. */
+static bool not_for_ranks(const char *option) {
+    return option && (!strcmp(option, "-n") || !strcmp(option, "--hosts"));
 }
 
 typedef struct CommandLine {
@@ -417,11 +415,12 @@ static void add_program(CommandLine *line, char **argv, const char *transport) {
     add_word(line, "--transport"); /* one that the user gave comes later and says the same */
     add_word(line, transport);
     bool only_files = false;
-    for (char **at = argv + 1; *at; at++) {
+    for (char **at = argv + 1; *at;) {
+        int words = 1;
         only_files |= !strcmp(*at, "--");
-        int left_out = only_files ? 0 : not_for_ranks(*at);
-        if (!left_out) add_word(line, *at);
-        if (left_out == 2 && at[1]) at++;
+        bool left_out = !only_files && not_for_ranks(option_of(*at, &words));
+        for (; words > 0 && *at; words--, at++)
+            if (!left_out) add_word(line, *at);
     }
     add_word(line, NULL);
 }

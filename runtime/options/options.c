@@ -358,6 +358,13 @@ static const OptionRow *find_option(const char *argument, const char **value) {
     return NULL;
 }
 
+const char *option_of(const char *argument, int *words) {
+    const char *value = NULL;
+    const OptionRow *row = *argument == '-' ? find_option(argument, &value) : NULL;
+    *words = row && row->takes_value && !value ? 2 : 1;
+    return row ? row->name : NULL;
+}
+
 static int unknown_option(const char *argument) {
     const char *names[ARRAY_LEN(options)];
     size_t n = 0;

@@ -111,6 +111,8 @@ enum { GUARD_BYTES = 4096 };
 /* Returns -1 to go on, or the exit code to end with (0 after --help). */
 int options_parse(int argc, char **argv, RunOptions *o);
 void options_free(RunOptions *o);
+/* The option that this argument names, or NULL; words: of the command line, with its value. */
+const char *option_of(const char *argument, int *words);
 /* Reads a whole number from low to high; false: the text is something else. */
 bool whole_number(const char *text, int64_t low, int64_t high, int64_t *out);
 int test_modes_read(TestModes *t, char *error);
