@@ -1,6 +1,7 @@
 /* Signals: the first Ctrl-C asks for the end after this step, a second one ends the process at
  * once. Each kind of signal counts by itself, since launchers send several kinds once each. SIGUSR1
- * only asks. In: the run, whose `end` the handler marks. Out: the line that acknowledges it.
+ * only asks. A SIGTERM to all processes of a run comes twice, the second time from the one that
+ * started the ranks: repeats within REPEAT_MS do not count. In: the run, whose `end` the handler marks. Out: the line that acknowledges it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,16 +14,23 @@
 static Run *signalled;            /* for the handler */
 static char acknowledgement[256]; /* what it says at the first signal; "" = nothing */
 
+enum { REPEAT_MS = 1000 };
+
 /* A second signal ends the process without leaving a half-written file. */
 static void on_signal(int signal_number) {
     static atomic_bool came[_NSIG];
+    static _Atomic int64_t asked_ms;
     bool again = atomic_exchange(&signalled->end.interrupted, 1);
     int number = errno;
     if (!again) (void)!write(STDERR_FILENO, acknowledgement, strlen(acknowledgement));
     errno = number;
     if (signal_number == SIGTERM && !again) atomic_store(&signalled->end.told_to_end, 1);
     if (signal_number == SIGUSR1) return;
-    if (!atomic_exchange(&came[signal_number], true)) return;
+    if (!atomic_exchange(&came[signal_number], true)) {
+        if (signal_number == SIGTERM) atomic_store(&asked_ms, monotonic_ms());
+        return;
+    }
+    if (signal_number == SIGTERM && monotonic_ms() - atomic_load(&asked_ms) < REPEAT_MS) return;
     writer_remove_unfinished();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
