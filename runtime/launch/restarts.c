@@ -265,7 +265,6 @@ int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOp
     Supervisor k = {
         .launch = l, .options = o, .folder = c->folder, .argv = argv, .hosts = l->hosts};
     Failure last = {0};
-    signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then nobody is waited for */
     sigset_t set = processes_awaited_signals();
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
     processes_adopt_orphans();

@@ -214,4 +214,7 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
     return code;
 }
 
-int main(int argc, char **argv) { return stack_suffices() ? start(argc, argv) : EXIT_ENVIRONMENT; }
+int main(int argc, char **argv) {
+    signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then nobody is waited for */
+    return stack_suffices() ? start(argc, argv) : EXIT_ENVIRONMENT;
+}
