@@ -16,6 +16,7 @@ static int write_profile(const Run *run) {
     bool shown = !run->options->quiet && run->rank[0].rank == 0;
     bool log = run->options->log && !strcmp(run->options->log, "-");
     int code = profile_write(run, !shown ? NULL : log ? stderr : stdout, error);
+    if (code) attempt_speak();
     return code ? say_error(code, "%s", error) : 0;
 }
 
@@ -42,7 +43,9 @@ int run_summarise(const Run *run, int code) {
     if (ended && first && !run->options->generates) print_summary(run);
     int written = ended && run->options->profile ? write_profile(run) : 0;
     /* Once the ranks have parted, a launcher may kill this process for the code of another one. */
-    if (ended && first && fflush(stdout) && errno != EPIPE && !code)
+    if (ended && first && fflush(stdout) && errno != EPIPE && !code) {
+        attempt_speak();
         code = say_error(EXIT_ENVIRONMENT, "cannot write the summary to standard output");
+    }
     return code ? code : written;
 }
