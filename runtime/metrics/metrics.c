@@ -285,7 +285,8 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
                  char *error) {
     for (int i = 0; i < n; i++)
-        if (!strcmp(name[i], "loss") && !(m->best_eval <= value[i])) m->best_eval = value[i];
+        if (!strcmp(name[i], "loss") && isfinite(value[i]) && !(m->best_eval <= value[i]))
+            m->best_eval = value[i];
     progress_evaluation(&m->progress, step, n, name, value);
     json_t *o = begin_both(m, "eval", step);
     for (int i = 0; i < n; i++) put_both(m, o, "eval", name[i], value[i]);
