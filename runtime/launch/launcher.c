@@ -113,7 +113,7 @@ static int from_environment(LaunchContext *l, char *error) {
 /* -n makes all ranks itself, so it cannot stand inside of something that already started several.
  */
 static int check_alone(int32_t ranks, char *error) {
-    for (size_t i = 0; i <= OPEN_MPI; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(launchers); i++) {
         LaunchContext l = {.launcher = ""};
         bool found = false;
         if (i == TORCHRUN && !getenv("TORCHELASTIC_RUN_ID")) continue;
