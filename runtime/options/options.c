@@ -214,9 +214,11 @@ static int check_generation(RunOptions *o) {
     if (o->tensorboard)
         return usage_error("%s computes no loss, so it excludes --tensorboard", mode);
     const TokenChoice *s = &o->sampling;
-    if (s->temperature == 0 && (s->top_k || s->top_p < 1))
+    if (s->temperature == 0 && (s->top_k || s->top_p < 1 || s->seed))
         return usage_error("%s needs --temperature: without it the likeliest token is taken",
-                           s->top_k ? "--top-k" : "--top-p");
+                           s->top_k       ? "--top-k"
+                           : s->top_p < 1 ? "--top-p"
+                                          : "--seed");
     return -1;
 }
 
@@ -272,8 +274,11 @@ static int overlap_option(RunOptions *o, const char *name, const char *value) {
 }
 
 static int resume_option(RunOptions *o, const char *name, const char *value) {
+    bool or_start = strcmp(name, "--resume") != 0;
+    if (o->resume && o->or_start != or_start)
+        return usage_error("--resume and --resume-or-start exclude each other");
     o->resume = value;
-    o->or_start = strcmp(name, "--resume") != 0;
+    o->or_start = or_start;
     return -1;
 }
 

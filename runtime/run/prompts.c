@@ -183,6 +183,9 @@ int generate_check(Run *run, char *error) {
         code = read_prompt(run, &p->at[i], p->file ? i + 1 : 0, below, error);
     for (int64_t i = 0; i < p->n && !code && logits.state; i++)
         code = check_length(run, &p->at[i], p->file ? i + 1 : 0, error);
+    if (!code && run->options->end_token >= below)
+        return refuse(run, 0, error, "--end-token %lld: the model's tokens end at %lld",
+                      (long long)run->options->end_token, (long long)below - 1);
     find_end(run->options, p);
     return code;
 }
