@@ -54,6 +54,7 @@ typedef struct Peer {
     TransportContext *context;
     void (*body)(struct Peer *p);
     bool bad;
+    Pulse pulse;
     char error[ERROR_BYTES];
 } Peer;
 
@@ -63,6 +64,7 @@ static void *peer_main(void *at) {
                           .device = p->device,
                           .rank = p->rank,
                           .ranks = p->ranks,
+                          .pulse = &p->pulse,
                           .shared = p->world};
     p->code = transport_local.open(&o, &p->context, p->error);
     if (!p->code) p->body(p);
@@ -350,6 +352,31 @@ TEST(who_stands_still_is_named_not_who_waits) {
         assert_non_null(strstr(peer[r].error, "rank 3 made no progress for 3 s"));
         assert_string_equal(peer[r].error, peer[0].error);
     }
+}
+
+/* The same while rank 3 works. */
+static void busy_chain(Peer *p) {
+    static const AxisSet axes[4][2] = {{2}, {1, 2}, {2}, {1, 2}};
+    clockid_t clock;
+    pthread_getcpuclockid(pthread_self(), &clock);
+    atomic_store(&p->pulse.clock, clock);
+    int64_t end = monotonic_ms() + 1000 * (TIMEOUT + 3);
+    while (p->rank == 3 && monotonic_ms() < end) continue;
+    float mine = 0, all[2];
+    CommBuffer b = {&mine, all, 1, DT_F32, false};
+    for (int k = 0; k < 2 && axes[p->rank][k] && !p->code; k++) {
+        Collective c = {
+            .kind = ALL_GATHER, .axes = axes[p->rank][k], .n = 1, .buffer = &b, .label = "here"};
+        p->code = transport_local.collect(p->context, &c, p->error);
+    }
+}
+
+TEST(who_waits_for_one_that_works_does_not_stand_still) {
+    PlanAxis axes[2] = {{.size = 2}, {.size = 2}};
+    Plan plan = {.axes = axes, .n_axes = 2};
+    Peer peer[MAX_RANKS];
+    with_ranks(&plan, 4, busy_chain, peer);
+    for (int r = 0; r < 4; r++) assert_string_equal(peer[r].error, "");
 }
 
 /* Rank 1 waits first, then rank 0; rank 2 comes when all is over. */

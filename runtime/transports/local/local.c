@@ -2,9 +2,10 @@
  *
  * A waiting rank also wakes when the run has been aborted, since nobody increments the counter
  * then. After each slice it checks whether the missing ranks have begun another instruction, are
- * reading or writing files, or have used CPU time. A rank that has done none of these for `timeout`
- * seconds ends the run. So does one that has used BUSY_TIMES times as many seconds of CPU time in
- * one instruction, since no instruction takes that long.
+ * reading or writing files, or have used CPU time; of a rank that itself waits, whether any rank
+ * has. One that has done none of these for `timeout` seconds ends the run. So does one that has
+ * used BUSY_TIMES times as many seconds of CPU time in one instruction, since no instruction takes
+ * that long.
  *
  * It does not notice that all ranks stand still at once on a device whose launches return early.
  */
@@ -82,14 +83,31 @@ static bool is_working(const LocalMember *m, Watched *last) {
     return true;
 }
 
+/* Of a rank that itself waits: does any rank work, for which it may be waiting? Ranks that wait use
+ * some time, too. */
+static bool others_work(const Seat *s, Watched *last) {
+    const LocalWorld *w = s->c->o.shared;
+    int32_t ranks = s->c->o.ranks;
+    int64_t now = cpu_time(CLOCK_PROCESS_CPUTIME_ID), used = now - last->all_ns;
+    bool works = used >= (int64_t)(last->idle + 1) * (2 * WORK_NS + ranks * (WORK_NS / 20));
+    for (int32_t r = 0; r < ranks && !works; r++) {
+        const Pulse *p = atomic_load_explicit(&w->member[r].pulse, memory_order_acquire);
+        works = p && atomic_load(&p->writing);
+    }
+    if (works) last->all_ns = now;
+    return works;
+}
+
 /* A slice of waiting for the rank is over: the seconds for which it has stood still, once those are
  * too many, else 0. */
-static int32_t stood_still(const LocalWorld *w, int32_t rank, Watched *last) {
+static int32_t stood_still(const Seat *s, int32_t rank, Watched *last) {
+    const LocalWorld *w = s->c->o.shared;
     const LocalMember *m = &w->member[rank];
     if (is_working(m, last)) {
         int32_t most = w->timeout * BUSY_TIMES;
         return last->busy_ns < (int64_t)most * 1000000000 ? 0 : most;
     }
+    if (atomic_load(&m->waiting) && others_work(s, last)) last->idle = -1;
     int32_t limit = w->timeout + (atomic_load(&m->waiting) ? CHAIN_GRACE : 0);
     return ++last->idle < limit * SLICES_A_SECOND ? 0 : limit;
 }
@@ -138,7 +156,7 @@ static void waits(const Seat *s, bool on) {
 static int look(const Seat *s, char *error) {
     int code = check_run(s, error);
     for (int32_t r = meeting_missing(s, -1); r >= 0 && !code; r = meeting_missing(s, r)) {
-        int32_t seconds = stood_still(s->c->o.shared, r, &s->watched[r]);
+        int32_t seconds = stood_still(s, r, &s->watched[r]);
         if (seconds) code = report_standstill(s, r, seconds, error);
     }
     return code;

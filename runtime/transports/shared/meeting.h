@@ -48,6 +48,7 @@ typedef struct Watched {
     int64_t cpu_ns;
     int32_t idle;    /* slices without a sign of work */
     int64_t busy_ns; /* CPU time since any other sign */
+    int64_t all_ns;  /* CPU time of all ranks, when some of them worked */
     bool seen;
 } Watched;
 
