@@ -1,4 +1,4 @@
-# RUN: seq 900 >t.txt; %fsdpc compile -q slow.fsd -o p -n 2; for how in "--transport tcp -n 2" "--restarts 2"; do timeout 60 bash all.sh %fsdp-run -q --threads 1 --checkpoint ck $how; done
+# RUN: seq 900 >t.txt; %fsdpc compile -q slow.fsd -o p -n 2; for how in "--transport tcp -n 2" "--restarts 2"; do timeout -s KILL 60 bash all.sh %fsdp-run -q --threads 1 --checkpoint ck $how; done
 # Schedulers send one SIGTERM to all processes of a run, and who started the ranks passes it on: that is still one request, with a checkpoint.
 # NEEDS: build:transport_tcp.so build:device_cpu.so
 # TIME: 60
