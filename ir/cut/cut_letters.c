@@ -19,6 +19,7 @@ static void make_sum(const CutOp *op, const CutColumn *column, Cut *cut) {
 /* The cut along axis k of a run, or along a letter: k = 0. */
 static void cut_letter(CutSearch *s, const BoundSignature *b, const CutColumn *column,
                        const CutItem *item, int k, int64_t size) {
+    if (item->merge && s->op->in[0].rank == MAX_RANK) return; /* parts have an axis more */
     Cut *cut = cut_add(s, size);
     if (!cut) return;
     cut->letter = item->letter;
