@@ -407,7 +407,7 @@ static double of_three(OpKind op, double a, double b, double c) {
     case OP_drop: return b != 0 ? 0 : a;
     case OP_div_grad: return -a * b / c;
     case OP_power_grad_base: return c == 0 ? 0 : a * c * pow(b, c - 1);
-    case OP_power_grad_exponent: return c == 0 ? 0 : a * c * log(b);
+    case OP_power_grad_exponent: return c == 0 || (b == 0 && c == 1) ? 0 : a * c * log(b);
     case OP_maximum_grad: return grad_of_extreme(a, b, c);
     case OP_beyond_grad: return b > c ? a : 0;
     case OP_sqrt_grad: return a / (2 * b);
