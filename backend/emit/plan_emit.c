@@ -261,9 +261,9 @@ static void emit_links(Emit *e, const Op *op) {
 }
 
 /* The rules of ops.def do not see formulas: these are in a table of the graph. */
-static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type *out) {
+static double work_of(const Graph *g, const Op *op, const Type *in, const Type *out) {
     if (op->kind != OP_fused) {
-        int64_t flops = op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
+        double flops = op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
         const Placement *placed = op->n_out ? g->values.at[op->out].placement : NULL;
         if (op_info[op->kind].cost_class != CLASS_ATTENTION || !placed || !placed->cut[1])
             return flops;
@@ -277,6 +277,10 @@ static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type
     for (uint32_t i = 0; i < op->n_in; i++) value[i] = in[i];
     CHECK(!formula_types(f->n_in, f->n_step, f->step, value));
     return formula_flops(f->n_in, f->n_step, f->step, value);
+}
+
+static uint64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type *out) {
+    return (uint64_t)MIN(work_of(g, op, in, out), 0x1p62);
 }
 
 /* Most ops have the path of the one before. */
@@ -303,7 +307,7 @@ static void emit_op(Emit *e, uint32_t program, OpId id, uint64_t live) {
         .col = op->span.file ? op->span.col : 0, .end_line = op->span.file ? op->span.end_line : 0,
         .end_col = op->span.file ? op->span.end_col : 0,
         .flags = op->recomputed ? INSTR_RECOMPUTED : 0, .saves = e->saves.hold[id],
-        .flops = (uint64_t)flops_of(g, op, in, out),
+        .flops = flops_of(g, op, in, out),
         .bytes = (uint64_t)op_bytes(op->kind, op->attr, n_in, in, n_out, out), .live_bytes = live,
         .attr = *op->attr);
     emit_links(e, op);

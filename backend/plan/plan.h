@@ -354,7 +354,7 @@ typedef struct PlanInstr {
     uint32_t file, line, col, end_line, end_col;
     uint32_t flags;        /* INSTR_* */
     uint32_t saves;        /* it begins after this many saves, from the first on, have finished */
-    uint64_t flops, bytes; /* predicted work */
+    uint64_t flops, bytes; /* predicted work; flops: at most 2^62 */
     uint64_t live_bytes;   /* predicted bytes live while it runs, in issue order */
     Attrs attr;
 } PlanInstr;

@@ -37,7 +37,7 @@ static double program_flops(const Plan *p, const PlanProgram *program, Type *typ
         if (in->flags & INSTR_RECOMPUTED) continue;
         plan_types(p, in, types);
         OpProducts of = plan_products(p, in, types, true);
-        flops += (double)products_flops(&of);
+        flops += products_flops(&of);
     }
     return flops;
 }

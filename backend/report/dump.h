@@ -163,8 +163,9 @@ typedef struct ViewSegment {
     const char *layer; /* "h.3", or "" */
     uint32_t first, n; /* rows */
     uint8_t phase;
-    uint64_t flops, hash; /* hash: of its rows without the layer's number */
-    uint32_t like;        /* the segment that it repeats, or its own number */
+    double flops;
+    uint64_t hash; /* of its rows without the layer's number */
+    uint32_t like; /* the segment that it repeats, or its own number */
 } ViewSegment;
 typedef struct ViewRows {
     VEC(ViewRow) rows;

@@ -137,7 +137,8 @@ static void put_step(View *v) {
 
 static void put_recomputed(View *v) {
     const Plan *p = v->p;
-    uint64_t n = 0, flops = 0, all = 0;
+    uint64_t n = 0;
+    double flops = 0, all = 0;
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *program = &p->programs[i];
         bool trains = program->kind == PROGRAM_TRAIN || program->kind == PROGRAM_FIRST;
@@ -145,8 +146,8 @@ static void put_recomputed(View *v) {
             const PlanInstr *in = &p->instrs[program->first_instr + k];
             bool again = in->flags & INSTR_RECOMPUTED;
             n += again && !view_silent(in);
-            flops += again ? in->flops : 0;
-            all += in->flops;
+            flops += again ? (double)in->flops : 0;
+            all += (double)in->flops;
         }
     }
     if (!n) return;

@@ -166,7 +166,7 @@ static void add_row(View *v, ViewRows *r, Flight *f, uint64_t i) {
     }
     f->issued[in->stream] = (uint32_t)i + 1;
     s->n++;
-    s->flops += in->flops;
+    s->flops += (double)in->flops;
     vec_push(v->a, &r->rows, row);
 }
 

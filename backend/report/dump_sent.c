@@ -92,18 +92,18 @@ const char *sent_text(const Plan *p, Arena *a) {
  * plan does not have. Of a pipeline, all of it is told of the stages that write most. */
 
 /* A second run of a program waits only for what the first run waited for. */
-static uint64_t flops_before_wait(const Plan *p, uint32_t role) {
-    uint64_t flops = 0;
+static double flops_before_wait(const Plan *p, uint32_t role) {
+    double flops = 0;
     for (uint64_t i = 0; i < p->n_calls; i++) {
         const PlanCall *c = &p->calls[i];
         const PlanProgram *q = &p->programs[c->program];
-        uint64_t work = 0;
+        double work = 0;
         if (c->kind != PLAN_STEP || c->role != role || c->times <= 0) continue;
         for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++) {
             if (p->instrs[k].saves) return flops + work;
-            work += (uint64_t)p->instrs[k].flops;
+            work += (double)p->instrs[k].flops;
         }
-        flops += work * (uint64_t)c->times;
+        flops += work * (double)c->times;
     }
     return flops;
 }

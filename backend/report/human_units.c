@@ -29,10 +29,9 @@ static const char *decimal_unit(double *x) {
     return unit_of(x, 1000, (const char *const[]){"", "k", "M", "G", "T", "P"});
 }
 
-const char *amount_flops(Arena *a, uint64_t flops) {
-    double x = (double)flops;
-    const char *unit = decimal_unit(&x);
-    return arena_printf(a, "%.*f %sFLOP", *unit ? 1 : 0, x, unit);
+const char *amount_flops(Arena *a, double flops) {
+    const char *unit = decimal_unit(&flops);
+    return arena_printf(a, "%.*f %sFLOP", *unit ? 1 : 0, flops, unit);
 }
 
 const char *amount_count(Arena *a, int64_t n) {

@@ -38,6 +38,6 @@ const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */
 const char *amount_short(Arena *a, uint64_t bytes); /* "6.02 GiB": three digits */
 const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
 const char *amount_count(Arena *a, int64_t n);      /* "1.23M" */
-const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
+const char *amount_flops(Arena *a, double flops);   /* "1.2 TFLOP" */
 
 #endif

@@ -127,8 +127,8 @@ Cost cost_attention(Costs *c, OpKind op, const OpProducts *p, const Type *factor
         arena_printf(c->arena, "%s.%s_flops_s", group, p->again ? "backward" : "forward");
     double rate = cost_need(c, rate_path, &origin) * op_factor(c, op, factor);
     double fill = constant_or(c, arena_printf(c->arena, "%s.fill_keys", group), 0);
-    double pairs = (double)p->b * (double)p->pairs;
-    double keys = fmax((double)p->pairs / (double)p->m, 1); /* that a query sees */
+    double pairs = (double)p->b * p->pairs;
+    double keys = fmax(p->pairs / (double)p->m, 1); /* that a query sees */
     double flops = 2 * (double)(p->count + p->again) * pairs * (double)p->k;
     cost_add(&cost, flops / rate * (keys + fill) / keys, origin);
     return cost;
@@ -169,7 +169,7 @@ static void add_cost(Cost *sum, const Cost *part, double times) {
 /* Adds one product of every chunk, [m, k] by [k, n]. */
 static void add_product(Costs *c, Cost *sum, OpKind op, double chunks, int64_t m, int64_t n,
                         int64_t k) {
-    OpProducts p = {.count = 1, .b = 1, .m = m, .n = n, .k = k, .pairs = m * n};
+    OpProducts p = {.count = 1, .b = 1, .m = m, .n = n, .k = k, .pairs = (double)m * (double)n};
     Cost part = cost_product(c, op, &p, c->types);
     add_cost(sum, &part, chunks);
 }

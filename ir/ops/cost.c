@@ -2,9 +2,13 @@
  *
  * Every rule depends only on types and attributes, so that compiler, checker and runtime always
  * agree. The columns FLOPS, PRODUCTS, BYTES and WORKSPACE of ops.def name the functions below by
- * their second half: FLOPS(norm) is flops_norm. Types already match the op's signature; nothing
- * else bounds a product, so the rules multiply with `times`.
+ * their second half: FLOPS(norm) is flops_norm. Types already match the op's signature, and what
+ * they hold fits in memory. Operations may be more than 64 bits can count: attention of 2^30
+ * positions, and products whose result exists in chunks only. They are counted in f64, exactly up
+ * to 2^53.
  */
+#include <math.h>
+
 #include "op.h"
 #include "util.h"
 
@@ -15,72 +19,63 @@ typedef struct Work {
     OpKind op;
 } Work;
 
+typedef double FlopsRule(const Work *w);
 typedef int64_t Rule(const Work *w);
 typedef OpProducts ProductRule(const Work *w);
 
 /* ---- operations ---- */
 
-/* a * b, limited to 8 * MOST_FLOPS, so that a few of them can be added without overflow. */
-static int64_t times(int64_t a, int64_t b) {
-    const int64_t most = MOST_FLOPS * 8;
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
-}
-
-static int64_t nothing(const Work *w) {
+static double flops_zero(const Work *w) {
     (void)w;
     return 0;
 }
-#define flops_zero nothing
-#define bytes_zero nothing
-#define ws_cpu_none nothing
-#define ws_cuda_none nothing
 
 /* The largest operand or result that holds numbers: one operation for each of its elements. */
-static int64_t flops_element(const Work *w) {
+static double flops_element(const Work *w) {
     int64_t most = 0;
     for (int i = 0; i < w->n_in; i++) most = MAX(most, type_elements(&w->in[i]));
     for (int i = 0; i < w->n_out; i++) most = MAX(most, type_elements(&w->out[i]));
-    return most;
+    return (double)most;
 }
 
 /* exp, erf or tanh: about eight operations an element. */
-static int64_t flops_transcendental(const Work *w) { return 8 * flops_element(w); }
+static double flops_transcendental(const Work *w) { return 8 * flops_element(w); }
 
 /* Two products and a sum for each element. */
-static int64_t flops_rotation(const Work *w) { return 3 * flops_element(w); }
+static double flops_rotation(const Work *w) { return 3 * flops_element(w); }
 
 /* Two passes over x for the statistics and one for the result, forward or backward. */
-static int64_t flops_norm(const Work *w) { return 8 * type_elements(&w->in[0]); }
+static double flops_norm(const Work *w) { return 8 * (double)type_elements(&w->in[0]); }
 
 /* [.., m, k] by [.., k, n] with nothing left out, rows of leading axes together. */
 static OpProducts product(int64_t b, int64_t rows, int64_t n, int64_t k) {
-    return (OpProducts){.count = 1, .b = b, .m = rows, .n = n, .k = k, .pairs = times(rows, n)};
+    return (OpProducts){
+        .count = 1, .b = b, .m = rows, .n = n, .k = k, .pairs = (double)rows * (double)n};
 }
 static int64_t rows_of(const Type *t) { return type_elements(t) / MAX(last_dim(t), 1); }
 /* Rows of one place of the leading axes of a matmul. */
 static int64_t matrix_rows(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
 
-int64_t products_flops(const OpProducts *p) {
-    return 2 * p->count * times(times(p->b, p->pairs), p->k);
+double products_flops(const OpProducts *p) {
+    return 2 * (double)p->count * ((double)p->b * p->pairs) * (double)p->k;
 }
 
 /* What column PRODUCTS says. */
-static int64_t flops_products(const Work *w) {
+static double flops_products(const Work *w) {
     return op_product_flops(w->op, w->a, w->n_in, w->in, w->n_out, w->out);
 }
 /* And the sum with a third operand, a bias or an earlier gradient. */
-static int64_t flops_products_sum(const Work *w) {
-    return flops_products(w) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
+static double flops_products_sum(const Work *w) {
+    return flops_products(w) + (w->n_in > 2 ? (double)type_elements(&w->out[0]) : 0);
 }
-static int64_t flops_linear_gelu(const Work *w) {
-    return flops_products_sum(w) + 8 * type_elements(&w->out[0]);
+static double flops_linear_gelu(const Work *w) {
+    return flops_products_sum(w) + 8 * (double)type_elements(&w->out[0]);
 }
-static int64_t flops_linear_grad_input_gelu(const Work *w) {
-    return flops_products(w) + 8 * type_elements(&w->out[0]);
+static double flops_linear_grad_input_gelu(const Work *w) {
+    return flops_products(w) + 8 * (double)type_elements(&w->out[0]);
 }
-static int64_t flops_linear_grad_weight_bias(const Work *w) {
-    return flops_products_sum(w) + type_elements(&w->in[0]);
+static double flops_linear_grad_weight_bias(const Work *w) {
+    return flops_products_sum(w) + (double)type_elements(&w->in[0]);
 }
 
 /* x [R, D], w [O, D], b [O]? */
@@ -113,7 +108,7 @@ static OpProducts products_chunks(const Work *w) {
     return p;
 }
 /* And the loss of each logit, with its gradient as for cross_entropy_both. */
-static int64_t flops_chunks(const Work *w) {
+static double flops_chunks(const Work *w) {
     OpProducts p = products_chunks(w);
     return products_flops(&p) + 8 * p.pairs;
 }
@@ -131,19 +126,19 @@ static OpProducts products_experts_weights(const Work *w) {
     return product(p.b, last_dim(&w->in[0]), last_dim(&w->in[1]), p.m);
 }
 /* The sum of 0, 1, .., n - 1, each limited to `most`. */
-static int64_t ramp(int64_t n, int64_t most) {
+static double ramp(int64_t n, int64_t most) {
     int64_t rising = MIN(n, most + 1);
-    return times(rising, rising - 1) / 2 + times(n - rising, most);
+    return (double)rising * (double)(rising - 1) / 2 + (double)(n - rising) * (double)most;
 }
 /* The number of pairs (i, j) with 0 <= i < t, 0 <= j < s and j < i + ahead. */
-static int64_t pairs_before(int64_t t, int64_t s, int64_t ahead) {
+static double pairs_before(int64_t t, int64_t s, int64_t ahead) {
     if (ahead < 0) return ramp(MAX(t + ahead, (int64_t)0), s);
     ahead = MIN(ahead, s);
     return ramp(t + ahead, s) - ramp(ahead, s);
 }
-static int64_t visible_pairs(const Attrs *a, int64_t t, int64_t s) {
-    if ((!a->causal && !a->window) || times(t + s, t + s) > MOST_FLOPS) return times(t, s);
-    int64_t before = pairs_before(t, s, a->causal ? 1 : a->window);
+static double visible_pairs(const Attrs *a, int64_t t, int64_t s) {
+    if (!a->causal && !a->window) return (double)t * (double)s;
+    double before = pairs_before(t, s, a->causal ? 1 : a->window);
     return a->window ? before - pairs_before(t, s, 1 - a->window) : before;
 }
 
@@ -163,9 +158,9 @@ static OpProducts attention(const Work *w, const Type *q, const Type *k, int64_t
 static OpProducts products_attention(const Work *w) {
     return attention(w, &w->in[0], &w->in[w->n_in > 1], 2);
 }
-static int64_t flops_attention(const Work *w) {
+static double flops_attention(const Work *w) {
     OpProducts p = products_attention(w);
-    return products_flops(&p) + 8 * times(p.b, p.pairs);
+    return products_flops(&p) + 8 * ((double)p.b * p.pairs);
 }
 
 /* Operand 0 is the gradient of o; recomputes scores, then dv, dp, dq, dk. */
@@ -174,12 +169,22 @@ static OpProducts products_attention_grad(const Work *w) {
     p.again = 1;
     return p;
 }
-static int64_t flops_attention_grad(const Work *w) {
+static double flops_attention_grad(const Work *w) {
     OpProducts p = products_attention_grad(w);
-    return products_flops(&p) / p.count * (p.count + p.again) + 12 * times(p.b, p.pairs);
+    double pairs = (double)p.b * p.pairs;
+    p.count += p.again;
+    return products_flops(&p) + 12 * pairs;
 }
 
 /* ---- bytes ---- */
+
+static int64_t nothing(const Work *w) {
+    (void)w;
+    return 0;
+}
+#define bytes_zero nothing
+#define ws_cpu_none nothing
+#define ws_cuda_none nothing
 
 static int64_t bytes_io(const Work *w) {
     int64_t sum = 0;
@@ -197,6 +202,13 @@ static int64_t bytes_embedding_grad(const Work *w) {
     int64_t rows = type_elements(&w->in[0]) * dtype_bytes(w->out[0].dtype);
     return type_bytes(&w->in[0]) + type_bytes(&w->in[1]) + 2 * rows +
            (w->n_in > 2 ? 0 : type_bytes(&w->out[0]));
+}
+
+/* a * b, at most 2^57, so that a few of them can be added without overflow. */
+static int64_t times(int64_t a, int64_t b) {
+    const int64_t most = (int64_t)1 << 57;
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
 }
 
 /* Logits are written and read, x is read, and for each chunk all of w. In training logits are
@@ -369,7 +381,8 @@ static int64_t ws_cuda_muon(const Work *w) {
 
 static const struct {
     OpKind op;
-    Rule *flops, *bytes, *workspace[DEVICE_KINDS];
+    FlopsRule *flops;
+    Rule *bytes, *workspace[DEVICE_KINDS];
     ProductRule *products;
 } rules[OP_COUNT] = {
 #define OP(id, ...) [OP_##id] = {.op = OP_##id, __VA_ARGS__},
@@ -380,7 +393,7 @@ static const struct {
 #include "ops.def"
 };
 
-int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
+double op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
     return rules[op].flops(&(Work){a, n_in, n_out, in, out, op});
 }
 
@@ -391,13 +404,13 @@ OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int 
 }
 
 void op_take_part(OpProducts *p, const Attrs *a, bool mean) {
-    int64_t all = visible_pairs(a, p->n, p->n);
-    p->pairs = mean ? (int64_t)((double)all * (double)p->m / (double)p->n)
-                    : all - visible_pairs(a, p->n - p->m, p->n);
+    double all = visible_pairs(a, p->n, p->n);
+    p->pairs =
+        mean ? floor(all * (double)p->m / (double)p->n) : all - visible_pairs(a, p->n - p->m, p->n);
 }
 
-int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
-                         const Type *out) {
+double op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
+                        const Type *out) {
     OpProducts p = op_products(op, a, n_in, in, n_out, out);
     return products_flops(&p);
 }

@@ -44,8 +44,8 @@ int formula_step_op(const FormulaStep *s, Attrs *a) {
     return functions[s->function].op;
 }
 
-int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value) {
-    int64_t sum = 0;
+double formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value) {
+    double sum = 0;
     Type of[FORMULA_ARGS];
     for (uint32_t k = 0; k < n_step; k++) {
         Attrs a;

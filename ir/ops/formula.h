@@ -74,7 +74,7 @@ const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *ste
 bool formula_whole_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value);
 /* The operations of a formula with values of these types, counted as if each step were a separate
  * op. */
-int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value);
+double formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value);
 /* The steps as text, which parse.c reads: `f32 mul(x0, x0); f32 constant(0.5); f32 add(t0, t1) ->
  * y0`; x are operands, t steps, y results. */
 void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, struct Buf *out);

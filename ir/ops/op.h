@@ -129,11 +129,12 @@ const char *phase_name(int phase);   /* word of a Phase */
 const char *stream_name(int stream); /* word of a StreamKind */
 /* The work of one execution; depends only on types and attributes (rules of ops.def). flops: a
  * multiply and an add count as two. bytes: read plus written. */
-int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
+double op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
 /* The matrix products of an op: `count` of them, each [b, m, k] by [b, k, n], of which only `pairs`
  * (m, n) of each b are computed. No count: it has none. */
 typedef struct OpProducts {
-    int64_t count, b, m, n, k, pairs;
+    int64_t count, b, m, n, k;
+    double pairs;
     int64_t again; /* further ones that repeat work of forward, not counted: scores, in backward */
 } OpProducts;
 OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
@@ -142,9 +143,9 @@ OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int 
  * of them, which no rank exceeds, or the mean over all ranks. */
 void op_take_part(OpProducts *p, const Attrs *a, bool mean);
 /* The operations of `count`, which are work of the model when utilization is computed (MFU). */
-int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
-                         const Type *out);
-int64_t products_flops(const OpProducts *p);
+double op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
+                        const Type *out);
+double products_flops(const OpProducts *p);
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
 /* Upper bound in bytes of the scratch memory that the op's kernel may ask for on that device. */
 int64_t op_workspace(OpKind op, DeviceKind device, const Attrs *a, int n_in, const Type *in,

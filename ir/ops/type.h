@@ -22,8 +22,6 @@ static inline bool address_is_host(uint64_t address) { return address >= HOST_BA
 static inline uint64_t address_offset(uint64_t address) {
     return address_is_host(address) ? address - HOST_BASE : address;
 }
-/* More operations than an op may take; sums of several such counts fit in 64 bits. */
-#define MOST_FLOPS ((int64_t)1 << 54)
 /* The most bytes, elements, samples or steps in a graph or a plan. */
 #define MOST_COUNT ((int64_t)1 << 50)
 /* The largest loss scale. */

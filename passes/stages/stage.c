@@ -71,7 +71,7 @@ static double seconds_of(const Graph *g, const Op *op) {
     Type few[FEW_TYPES];
     const Type *in = op_types(g, op, few), *out = in + op->n_in;
     int n_in = (int)op->n_in, n_out = (int)op->n_out;
-    double flops = (double)op_flops(op->kind, op->attr, n_in, in, n_out, out);
+    double flops = op_flops(op->kind, op->attr, n_in, in, n_out, out);
     double bytes = (double)op_bytes(op->kind, op->attr, n_in, in, n_out, out);
     return MAX(flops / 1e11, bytes / 1e10);
 }

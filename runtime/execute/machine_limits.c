@@ -53,7 +53,7 @@ static double time_limit(Limit *l) {
     for (int i = 0; i < OPERANDS; i++) types[i] = l->type, type[i] = &types[i];
     int64_t bytes = align_up((uint64_t)type_bytes(&l->type), ALIGN);
     int64_t scratch = op_workspace(l->op, d->kind, &l->attr, l->n_in, types, 1, &types[l->n_in]);
-    l->flops = (double)op_flops(l->op, &l->attr, l->n_in, types, 1, &types[l->n_in]);
+    l->flops = op_flops(l->op, &l->attr, l->n_in, types, 1, &types[l->n_in]);
     l->bytes = (double)op_bytes(l->op, &l->attr, l->n_in, types, 1, &types[l->n_in]);
     uint64_t room = (uint64_t)(bytes * (l->n_in + 1) + scratch);
     if (d->arena_alloc(l->rank->context, room, &memory, error)) return 0;

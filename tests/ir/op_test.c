@@ -484,6 +484,9 @@ TEST(flops_are_those_of_the_formulas) {
     Type grad_in[6] = {q, q, k, k, q, lse}, grad_out[3] = {q, k, k};
     assert_int_equal(op_flops(OP_attention_grad, &a, 6, grad_in, 3, grad_out),
                      (10 * 4 + 12) * 2 * 6 * 15);
+    Type far = TYPE_OF(DT_F32, 1, (int64_t)1 << 40, 1, 1);
+    assert_true(op_flops(OP_attention, &a, 3, (Type[]){far, far, far}, 2, (Type[]){far, lse}) ==
+                (4 + 8) * (0x1p79 + 0x1p39));
 }
 
 TEST(product_flops_are_those_of_the_model) {

@@ -208,7 +208,7 @@ typedef struct Grid {
 } Grid;
 /* The grid whose rectangles read the least of A and B. */
 static Grid product_grid(const Product *p, int threads) {
-    if (p->m * p->n * p->k < 32768) threads = 1;
+    if ((double)p->m * p->n * p->k < 32768) threads = 1;
     Grid best = {1, threads};
     for (int rows = 1; rows <= threads; rows++) {
         Grid g = {rows, threads / rows};

@@ -343,7 +343,7 @@ int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
     w.shared = (uint16_t *)(void *)(l->cpu->scratch + THREAD_FLOATS - SHARED_FLOATS);
     bool good = !w.direct || prepare_products(&w);
     if (good && !l->cpu->rehearsing) {
-        int threads = p->m * p->n * p->k * p->batch < 32768 ? 1 : l->cpu->threads;
+        int threads = (double)p->m * p->n * p->k * p->batch < 32768 ? 1 : l->cpu->threads;
 #pragma omp parallel num_threads(threads) reduction(&& : good)
         {
             omp_set_num_threads(1); /* of this implicit task only: see onednn.c */
