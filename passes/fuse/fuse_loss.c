@@ -82,7 +82,10 @@ static const char *find_gradients(const Rewrite *r, uint32_t at, OpId part[HEAD_
         const Op *op = rewrite_op(r, k);
         if (op->n_in < 2 || op->in[0] != dlogits) continue;
         if (op->kind == OP_linear_grad_input_gelu) return "the head follows a gelu";
-        if (op->kind == OP_linear_grad_input) part[BY_INPUT] = rewrite_id(r, k);
+        if (op->kind == OP_linear_grad_input) {
+            if (op->in[1] != head->in[1]) return "the weight of the head is recomputed";
+            part[BY_INPUT] = rewrite_id(r, k);
+        }
         if (op->kind != OP_linear_grad_weight) continue;
         if (op->n_in > 2) return "the model uses the weight of the head again after the head";
         if (op->in[1] != head->in[0]) return "the input of the head is recomputed";
