@@ -64,6 +64,8 @@ static void fuse_slope(Rewrite *r, uint32_t i, uint32_t at) {
 enum { HEAD, LOSS, SLOPE, BY_INPUT, BY_WEIGHT, HEAD_PARTS };
 
 static const char shared_out[] = "ranks share out the logits";
+static const char one_of_several[] =
+    "only one term cross_entropy(logits, targets), without a factor, is computed in chunks";
 
 /* What is computed from parts is a part, or a term of a sum. */
 static bool is_shared_out(const Rewrite *r, ValueId v) {
@@ -142,12 +144,14 @@ static void fuse(Rewrite *r, uint32_t i, void *context) {
     Chunks *c = context;
     const Op *op = rewrite_op(r, i);
     uint32_t at = slope_of(r, i);
-    bool trains = at || op->kind == OP_cross_entropy_merge;
+    bool each = op->kind == OP_cross_entropy_each_grad;
+    bool trains = at || each || op->kind == OP_cross_entropy_merge;
     bool evaluates = op->kind == OP_cross_entropy && !r->readers[op->out + 1] &&
                      r->g->programs.at[r->program].kind == PROGRAM_EVAL;
     const char *why = NULL;
     if (c->count && (at || evaluates)) why = fuse_head(r, i, at, c->count);
     if (c->count && op->kind == OP_cross_entropy_merge) why = shared_out;
+    if (c->count && each) why = one_of_several;
     if (why && r->g->programs.at[r->program].kind == PROGRAM_TRAIN)
         diag_report(r->g->diags, W_no_effect, op->span, NULL,
                     "loss_chunks = %lld has no effect on this loss: %s", (long long)c->count, why);

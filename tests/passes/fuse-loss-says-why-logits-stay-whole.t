@@ -43,6 +43,7 @@ loss_chunks = 5 has no effect on this loss: nothing before the head is trained
 loss_chunks = 5 has no effect on this loss: something besides the loss reads the logits
 0
 loss_chunks = 5 has no effect on this loss: something besides the loss reads the logits
+loss_chunks = 5 has no effect on this loss: only one term cross_entropy(logits, targets), without a factor, is computed in chunks
 0
 loss_chunks = 5 has no effect: the loss has no term cross_entropy(logits, targets)
 0
