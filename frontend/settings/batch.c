@@ -160,13 +160,13 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
         return diag_report(e->model->ds, E_missing_setting, s->train.span,
                            "set the number of tokens per sample, for example -s data.length=128",
                            "data.length is needed");
-    if (dims[0] > INT32_MAX / MIN(dims[1], INT32_MAX))
+    if (dims[0] > INT32_MAX / dims[1])
         return diag_report(e->model->ds, E_batch_size,
                            model_setting(e->model, "train", "batch")->span,
                            "use more ranks, a larger train.accumulate, or a smaller train.batch or "
                            "data.length",
-                           "a micro-batch of %lld samples of %lld tokens is too large for a rank",
-                           (long long)dims[0], (long long)dims[1]);
+                           "a micro-batch of %lld sample%s of %lld tokens is too large for a rank",
+                           (long long)dims[0], dims[0] == 1 ? "" : "s", (long long)dims[1]);
     Type type = type_of(DT_I32, 2, dims);
     if (s->train.denoising) return declare_denoising(e, &type, staging);
     add_field(e, "inputs", &type, staging);
