@@ -450,6 +450,16 @@ static void divide_program(Graph *g, uint32_t row) {
     put_programs(&d);
 }
 
+/* Is the state, if it is an outbox, of a type that there is? Those have at most 2^47 bytes. */
+static bool is_possible(const Graph *g, const State *s) {
+    if (s->role != STATE_OUTBOX || type_sound(&s->type)) return true;
+    return diag_report(g->diags, E_plan_memory, (Span){0},
+                       "use a smaller batch, more ranks or smaller units",
+                       "a rank would need %.0f TiB for messages that stage %d sends; a plan can "
+                       "hold at most 128 TiB",
+                       (double)s->type.dim[0] * (double)s->type.dim[1] / 0x1p40, s->stage);
+}
+
 bool pass_divide(Graph *g) {
     if (!graph_has_stages(g)) return true;
     uint32_t n = g->programs.n;
@@ -457,5 +467,8 @@ bool pass_divide(Graph *g) {
     uint32_t kept = 0;
     for (uint32_t i = n; i < g->programs.n; i++) g->programs.at[kept++] = g->programs.at[i];
     g->programs.n = kept;
-    return true;
+    bool possible = true;
+    for (uint32_t k = 0; k < g->states.n && possible; k++)
+        possible = is_possible(g, &g->states.at[k]);
+    return possible;
 }
