@@ -246,6 +246,7 @@ enum {
     SCALE_NORM,      /* global p-norm of the true gradient, before clipping */
     SCALE_COUNT,     /* targets that were not ignored, global */
     SCALE_FINITE,    /* 1 if loss and norm are finite, or there was no target */
+    SCALE_SQUARES,   /* 2^that is above the squared 2-norm of each row and column after clipping */
     SCALE_SLOTS = 8
 };
 

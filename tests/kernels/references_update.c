@@ -99,6 +99,12 @@ static double words_value(const double *words) {
     sum += ldexp(words[k], (int)k * EXACT_BIN_BITS + EXACT_LOWEST_EXPONENT);
     return sum;
 }
+/* Of the square of a norm. */
+static double exponent_above(double norm) {
+    int exponent;
+    frexp(norm, &exponent);
+    return 2 * exponent + 1;
+}
 REF(step_scale) {
     double count = in[0][EXACT_COUNT], *s = out[0];
     double seed = ldexp(in[2][STEP_LOSS_SCALE], (int)c->attr.exponent);
@@ -123,6 +129,8 @@ REF(step_scale) {
     s[SCALE_NORM] = norm;
     s[SCALE_COUNT] = count;
     s[SCALE_FINITE] = finite;
+    if (finite) s[SCALE_SQUARES] = exponent_above(norm * s[SCALE_GRADIENT] / unclipped);
+    if (finite && (c->attr.clip_norm == 3 || c->attr.clip_norm == NORM_INF)) s[SCALE_SQUARES] += 32;
 }
 
 /* The parameter that element i of this rank's shard belongs to, or NULL. */
@@ -351,11 +359,7 @@ static bool is_summed(const Case *c, int64_t i, int64_t n) {
     return i / part == c->rank;
 }
 
-static double unit_of(const double *scale) {
-    int exponent;
-    frexp(scale[SCALE_NORM] * scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED], &exponent);
-    return ldexp(1, 2 * exponent + 1 - 62);
-}
+static double unit_of(const double *scale) { return ldexp(1, (int)scale[SCALE_SQUARES] - 62); }
 
 /* Low words are rounding; of exact sums the value is compared elsewhere. */
 REF(factored_sums) {

@@ -173,6 +173,7 @@ static double state_slot(const Trial *t, Fill fill, int64_t i) {
         return i == STEP_INDEX || i == STEP_UPDATES ? t->pattern % 2 * 3 : step[i];
     if (i == SCALE_GRADIENT) return 0.37;
     if (i == SCALE_NORM) return 40;
+    if (i == SCALE_SQUARES) return 11;
     return i == SCALE_APPLY ? !t->skipped : 0.5;
 }
 

@@ -37,6 +37,16 @@ static inline StepFactors step_factors(const Attrs *a) {
     return f;
 }
 
+/* An integer e: the squares of the clipped gradients of a row or a column add up to less than 2^e.
+ * `length`: the p-norm of all gradients before clipping by `factor`. It bounds the 2-norm if p <= 2;
+ * else the 2-norm of n numbers may be n^(1/2 - 1/p) times as large, and a row has less than 2^32. */
+DEVICE double squares_exponent(double length, double factor, int64_t power) {
+    int exponent = 0, spread = power == NORM_INF || power == 3 ? 32 : 0;
+    if (!(length > 0.0 && length < 1e300)) return 0.0;
+    frexp(length * factor, &exponent);
+    return MAX(MIN(2 * exponent + 1 + spread, 900), -900);
+}
+
 /* A step whose gradients overflowed under a loss scale is never taken, nor is one without a target,
  * which has no loss and no gradient. */
 DEVICE void scale_step(double *scale, int64_t n, const int64_t *loss, const void *norm,
@@ -61,18 +71,14 @@ DEVICE void scale_step(double *scale, int64_t n, const int64_t *loss, const void
     scale[SCALE_NORM] = length;
     scale[SCALE_COUNT] = count;
     scale[SCALE_FINITE] = finite;
+    scale[SCALE_SQUARES] = squares_exponent(
+        length, unclipped != 0.0 ? scale[SCALE_GRADIENT] / unclipped : 1.0, f.norm);
 }
 
 /* ---- Adafactor */
 
 /* Squares are cut into words of 2^(that - 62), and below into ones of 2^(that - 94). */
-DEVICE int top_exponent(const double *scale) {
-    double clipped =
-        scale[SCALE_UNCLIPPED] != 0.0 ? scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED] : 1.0;
-    int exponent = 0;
-    frexp(scale[SCALE_NORM] * clipped, &exponent);
-    return MAX(MIN(2 * exponent + 1, 900), -900);
-}
+DEVICE int top_exponent(const double *scale) { return (int)scale[SCALE_SQUARES]; }
 
 DEVICE double exact_rms(const int64_t *words, int64_t n) {
     if (words[EXACT_NONFINITE]) return (double)NAN;

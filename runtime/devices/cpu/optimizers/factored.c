@@ -3,8 +3,8 @@
  * A matrix has a second moment for each row and each column instead of one for each element; of a
  * flat shard a rank holds some rows, some of them in part. So a rank sums the squares of its part
  * of every row and column, an all_reduce adds the parts of all ranks, and every rank keeps the
- * means of all of them. The sums are integers, multiples of 2^-94 of a power of two above the
- * squared norm of all gradients, which bounds every one of them: they do not depend on the order
+ * means of all of them. The sums are integers, multiples of 2^-94 of a power of two that bounds
+ * every one of them (SCALE_SQUARES): they do not depend on the order
  * of additions, so neither on threads nor on where shards begin. Layouts are those of FactorShape
  * (type.h); what has fewer than two axes is a matrix of rows of one element without columns.
  *
