@@ -147,6 +147,8 @@ static json_t *contents_entry(const CkContents *c) {
         json_object_set(o, "wholes", wholes);
         if (!c->stores_as_in_model) json_object_set_new(o, "turns", json_true());
     }
+    if (!scale && c->loss_scale.skipped)
+        json_object_set_new(o, "skipped", json_integer((json_int_t)c->loss_scale.skipped));
     json_decref(wholes);
     return o;
 }
@@ -439,12 +441,15 @@ static void read_settings(ManifestReader *p, json_t *o) {
     }
 }
 
+/* The skipped steps of a run without a loss scale are an entry of their own, which older
+ * checkpoints lack. */
 static LossScale read_loss_scale(ManifestReader *p, const json_t *o) {
+    const json_t *scale = json_object_get(o, "loss_scale"), *of = scale ? scale : o;
     LossScale x = {0};
-    if (!o) return x;
-    x.scale = number(o, "scale");
-    x.good = read_integer(p, o, "good", 0, MOST_COUNT);
-    x.skipped = read_integer(p, o, "skipped", 0, MOST_COUNT);
+    if (json_object_get(of, "skipped")) x.skipped = read_integer(p, of, "skipped", 0, p->c->step);
+    if (!scale) return x;
+    x.scale = number(scale, "scale");
+    x.good = read_integer(p, scale, "good", 0, MOST_COUNT);
     if (!(x.scale > 0 && x.scale <= MOST_LOSS_SCALE)) p->bad = true;
     return x;
 }
@@ -463,7 +468,7 @@ static int read_contents(ManifestReader *p, const json_t *o) {
     c->evaluation = number(o, "evaluation");
     c->has_evaluation = json_is_number(json_object_get(o, "evaluation"));
     c->best_evaluation = number(o, "best_evaluation");
-    c->loss_scale = read_loss_scale(p, json_object_get(o, "loss_scale"));
+    c->loss_scale = read_loss_scale(p, o);
     c->run = hash_of(p, json_object_get(o, "run"));
     c->plan = hash_of(p, json_object_get(o, "plan"));
     c->rules = hash_of(p, json_object_get(o, "rules"));

@@ -223,15 +223,15 @@ enum {
     STEP_INDEX,    /* optimizer step, from 0 */
     STEP_MICRO,    /* micro-batch within the step, from 0 */
     STEP_LR,       /* learning rate of this step */
-    STEP_BIAS1,    /* 1 - beta1^(step + 1) */
-    STEP_BIAS2,    /* 1 - beta2^(step + 1) */
+    STEP_BIAS1,    /* 1 - beta1^(STEP_UPDATES + 1) */
+    STEP_BIAS2,    /* 1 - beta2^(STEP_UPDATES + 1) */
     STEP_SEED_LOW, /* low and high 32 bits of the seed */
     STEP_SEED_HIGH,
     STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
     STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
-    STEP_FACTORED,     /* (step + 1)^beta2_decay: 1 - beta2 of factored moments */
-    STEP_BIAS3,        /* 1 - beta3^(step + 1) */
-    STEP_UPDATES,      /* updates before this one, for bias corrections and first steps */
+    STEP_FACTORED,     /* (STEP_UPDATES + 1)^beta2_decay: 1 - beta2 of factored moments */
+    STEP_BIAS3,        /* 1 - beta3^(STEP_UPDATES + 1) */
+    STEP_UPDATES,      /* steps before this one that updated the weights */
     STEP_LOSS_SCALE,   /* of f16: factor of the seed of backward on top of 2^exponent; 0: none */
     STEP_SLOTS = 16
 };
@@ -250,10 +250,11 @@ enum {
     SCALE_SLOTS = 8
 };
 
-/* The loss scale of f16 between steps: what the host keeps, and checkpoints hold. */
+/* What the host keeps between steps, and checkpoints hold. */
 typedef struct LossScale {
-    double scale;          /* 0: none */
-    int64_t good, skipped; /* steps without overflow since it changed; total of skipped steps */
+    double scale;    /* of f16; 0: none */
+    int64_t good;    /* steps without overflow since it changed */
+    int64_t skipped; /* of all steps those that updated nothing, in any precision */
 } LossScale;
 
 /* Attributes of an op. Which ones an op has is the mask in its row of ops.def; the others are zero.

@@ -172,7 +172,7 @@ static int run_model(Generator *g) {
     double state[STEP_SLOTS];
     find_rows(g);
     fill_slot(g);
-    step_state_fill(p->settings, MAX(run->steps.scheduled, 1), 0, 0, 0, 0, state);
+    step_state_fill(p->settings, MAX(run->steps.scheduled, 1), 0, 0, 0, 0, &run->loss_scale, state);
     int code = step ? rank_copy_in(r, step, state, sizeof state) : 0;
     if (!code && staging) code = rank_copy_in(r, staging, g->slot, g->slot_bytes);
     if (!code) code = run_evaluation(r);

@@ -75,8 +75,7 @@ static int prepare_call(Trainer *t, const ProgramCall *c, const void *batch) {
     Rank *r = t->rank;
     int code = 0;
     step_state_fill(t->settings, t->run->steps.scheduled, c->step, c->micro, c->position, c->slot,
-                    t->step);
-    if (t->loss_scale.scale > 0) loss_scale_fill(t->settings, &t->loss_scale, c->step, t->step);
+                    &t->loss_scale, t->step);
     if (t->step_state) code = rank_copy_in(r, t->step_state, t->step, sizeof t->step);
     char *slot = t->staging ? t->staging + (uint64_t)c->slot * t->slot_bytes : NULL;
     if (!code && slot && batch != slot) code = rank_copy_in(r, slot, batch, t->slot_bytes);
@@ -144,7 +143,8 @@ static void warn_no_targets(const Trainer *t, int64_t step) {
 
 static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
     Rank *r = t->rank;
-    double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
+    double scale[SCALE_SLOTS] = {
+        [SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1, [SCALE_APPLY] = 1};
     int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
     if (!code && r->rank == 0) code = read_terms(t);
     if (code) return code;
@@ -153,6 +153,7 @@ static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
     bool empty = t->scale && scale[SCALE_FINITE] != 0 && scale[SCALE_COUNT] == 0;
     bool asks = !empty && follow_scale(t, scale), scaled = t->loss_scale.scale > 0;
     bool left_out = scaled || t->settings->on_nan == ON_NAN_SKIP;
+    t->loss_scale.skipped += scale[SCALE_APPLY] == 0;
     if (r->rank == 0) {
         StepNumbers n = {.step = c->step,
                          .loss = scale[SCALE_LOSS],

@@ -32,12 +32,14 @@ static void fill_corrections(const PlanSettings *s, double n, double out[STEP_SL
 }
 
 void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t micro,
-                     int64_t first_sample, int slot, double out[STEP_SLOTS]) {
+                     int64_t first_sample, int slot, const LossScale *loss_scale,
+                     double out[STEP_SLOTS]) {
     memset(out, 0, STEP_SLOTS * sizeof *out);
     out[STEP_INDEX] = (double)step;
     out[STEP_MICRO] = (double)micro;
     out[STEP_LR] = schedule_lr(s, steps, step);
-    fill_corrections(s, (double)(step + 1), out);
+    fill_corrections(s, (double)(step - loss_scale->skipped + 1), out);
+    out[STEP_LOSS_SCALE] = loss_scale->scale;
     out[STEP_SEED_LOW] = (double)(uint32_t)s->seed;
     out[STEP_SEED_HIGH] = (double)(uint32_t)(s->seed >> 32);
     out[STEP_FIRST_SAMPLE] = (double)first_sample;
@@ -48,7 +50,6 @@ LossScale loss_scale_start(const PlanSettings *s) { return (LossScale){.scale = 
 
 bool loss_scale_step(const PlanSettings *s, LossScale *x, bool finite) {
     double lower = x->scale * s->loss_backoff;
-    x->skipped += !finite;
     x->good = finite ? x->good + 1 : 0;
     if (!finite && (!s->loss_interval || lower < 1)) return false;
     if (!finite) x->scale = lower;
@@ -56,13 +57,6 @@ bool loss_scale_step(const PlanSettings *s, LossScale *x, bool finite) {
     x->scale = MIN(x->scale * s->loss_growth, MOST_LOSS_SCALE);
     x->good = 0;
     return true;
-}
-
-void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
-                     double out[STEP_SLOTS]) {
-    double updates = (double)(step - x->skipped + 1);
-    out[STEP_LOSS_SCALE] = x->scale;
-    fill_corrections(s, updates, out);
 }
 
 double exact_term(const int64_t words[EXACT_WORDS], const int64_t *weights) {

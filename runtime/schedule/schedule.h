@@ -55,16 +55,15 @@ int64_t evaluation_round(const Plan *p, uint32_t role);
 /* numbers.c: what the host computes for a step. */
 /* The learning rate of step `step`, from 0, in a schedule of `steps` steps. */
 double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step);
+/* Steps that updated nothing do not count for bias corrections. */
 void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t micro,
-                     int64_t first_sample, int slot, double out[STEP_SLOTS]);
+                     int64_t first_sample, int slot, const LossScale *loss_scale,
+                     double out[STEP_SLOTS]);
 /* The loss scale of f16 as it stands between steps; 0: none. */
 LossScale loss_scale_start(const PlanSettings *s);
 /* After a step: the next one's. false: the step was not finite, and the scale cannot fall further.
  */
 bool loss_scale_step(const PlanSettings *s, LossScale *x, bool finite);
-/* What the step state has of it. Skipped updates do not count for bias corrections. */
-void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
-                     double out[STEP_SLOTS]);
 /* Sum / count; NaN when a term was not finite or there is no term. */
 double exact_mean(const int64_t words[EXACT_WORDS]);
 /* Of a term of a loss: sum / sum of the weights, or / count if they are NULL; 0 / 0 adds 0. */

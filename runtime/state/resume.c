@@ -156,6 +156,7 @@ static int cannot_look(const char *path) {
 /* A scale that moves goes on from where it was; one that stays is what the plan says. */
 static void resume_loss_scale(Run *run, const LossScale *then) {
     double planned = run->loss_scale.scale;
+    run->loss_scale.skipped = then->skipped;
     if (planned <= 0 || then->scale <= 0) return;
     run->loss_scale = *then;
     if (!run->plan->settings->loss_interval) run->loss_scale.scale = planned;

@@ -441,6 +441,9 @@ TEST_WITH(a_manifest_says_what_was_written, begin, end) {
     assert_false(back.evaluation_due || back.loss_scale.scale > 0);
     c.evaluation_due = c.has_evaluation = true;
     c.evaluation = 1.25;
+    c.loss_scale = (LossScale){.skipped = 2}; /* without a scale too */
+    assert_int_equal(read_manifest(&c, &back), 0);
+    assert_true(back.loss_scale.scale == 0 && back.loss_scale.skipped == 2);
     c.loss_scale = (LossScale){.scale = 8, .good = 3, .skipped = 2};
     c.plan = 0xfedcba9876543210;
     c.rules = 1;

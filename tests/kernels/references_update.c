@@ -454,7 +454,7 @@ REF(adafactor) {
         const double *square = in[5] + x.words + factor_words(&x.param->type) - EXACT_WORDS;
         double weight = sqrt(words_value(square) / n);
         double size = sqrt(words_value(in[6] + x.p * EXACT_WORDS) / n);
-        double alpha = fmax(c->attr.eps2, weight) * fmin(lr, 1 / sqrt(step[STEP_INDEX] + 1));
+        double alpha = fmax(c->attr.eps2, weight) * fmin(lr, 1 / sqrt(step[STEP_UPDATES] + 1));
         double u = factored_step(c, &x, in[4], scaled(c, in[1][i], scale));
         out[0][i] =
             in[0][i] * (1 - lr * decay_of(c, i)) - alpha / fmax(1, size / c->attr.limit) * u;

@@ -229,7 +229,7 @@ TEST(schedules_are_those_of_the_fixtures) {
     s.beta2_decay = -0.5;
     s.seed = (uint64_t)5 << 32 | 6;
     memset(step, 0x55, sizeof step);
-    step_state_fill(&s, 10, 1, 2, 77, 1, step);
+    step_state_fill(&s, 10, 1, 2, 77, 1, &(LossScale){0}, step);
     assert_true(step[STEP_LOSS_SCALE] == 0 && step[STEP_SLOTS - 1] == 0);
     assert_true(step[STEP_BIAS1] == 1 - pow(0.9, 2) && step[STEP_MICRO] == 2);
     assert_true(step[STEP_SEED_LOW] == 6 && step[STEP_SEED_HIGH] == 5 && step[STEP_SLOT] == 1);
@@ -250,9 +250,11 @@ TEST(loss_scale_stays_in_its_range) {
     double step[STEP_SLOTS];
     assert_true(loss_scale_step(&s, &x, true) && loss_scale_step(&s, &x, false) && x.scale == 1);
     assert_false(loss_scale_step(&s, &x, false)); /* it falls no further */
-    assert_true(x.scale == 1 && x.skipped == 2 && x.good == 0);
-    loss_scale_fill(&s, &x, 3, step); /* of steps 0 to 2 one was taken */
+    assert_true(x.scale == 1 && x.good == 0);
+    x.skipped = 2; /* of steps 0 to 2 one was taken */
+    step_state_fill(&s, 10, 3, 0, 0, 0, &x, step);
     assert_true(step[STEP_LOSS_SCALE] == 1 && step[STEP_BIAS1] == 1 - pow(0.9, 2));
+    assert_true(step[STEP_INDEX] == 3 && step[STEP_UPDATES] == 1);
     assert_true(step[STEP_BIAS2] == 1 - pow(0.8, 2) && step[STEP_FACTORED] == pow(2, -0.5));
     for (int i = 0; i < 200; i++) assert_true(loss_scale_step(&s, &x, true));
     assert_true(x.scale == MOST_LOSS_SCALE);

@@ -93,7 +93,7 @@ typedef struct FactoredRate {
 DEVICE FactoredRate factored_rate(const double *step, double lr_factor, double decay, double eps2,
                                   double limit, const int64_t *weights, const int64_t *steps,
                                   int64_t n) {
-    double lr = step[STEP_LR] * lr_factor, most = 1.0 / sqrt(step[STEP_INDEX] + 1.0);
+    double lr = step[STEP_LR] * lr_factor, most = 1.0 / sqrt(step[STEP_UPDATES] + 1.0);
     double weight = exact_rms(weights, n), size = exact_rms(steps, n) / limit;
     double alpha = (weight < eps2 ? eps2 : weight) * (lr < most ? lr : most);
     FactoredRate r = {(float)(1.0 - lr * decay), (float)(alpha / (size < 1.0 ? 1.0 : size))};
