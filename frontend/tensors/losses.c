@@ -38,16 +38,9 @@ static ExprValue log_sum_exp(const BuiltinCall *c, ExprValue x) {
     return x.kind == VALUE_ERROR ? x : call_op(c, OP_logsumexp, &(Attrs){0}, &x, 1);
 }
 
-/* log(exp(0) + exp(x)): logsumexp of pairs. `x < x` is 0, without a gradient. */
 static ExprValue softplus(const BuiltinCall *c, ExprValue x) {
-    ExprValue zero = map2(c, OP_less, x, x);
-    if (zero.kind == VALUE_ERROR) return zero;
-    ExprValue both = call_op(c, OP_stack, &(Attrs){.axis = x.type.rank}, (ExprValue[]){x, zero}, 2);
-    memcpy(both.dims, x.dims, sizeof both.dims);
-    return without_last(c, log_sum_exp(c, both));
+    return x.kind == VALUE_ERROR ? x : tensor_map(c->s, OP_softplus, c->info->name, c->at, &x, 1);
 }
-
-ExprValue run_softplus(const BuiltinCall *c) { return softplus(c, *call_operand(c, "x")); }
 
 /* t softplus(-x) + (1 - t) softplus(x): no large numbers cancel. */
 ExprValue run_binary_cross_entropy(const BuiltinCall *c) {

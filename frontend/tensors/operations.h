@@ -17,7 +17,7 @@ typedef struct BuiltinCall {
 typedef ExprValue BuiltinRun(const BuiltinCall *c);
 BuiltinRun run_transpose, run_concat, run_stack, run_split, run_expand, run_matmul, run_cumsum,
     run_attention, run_topk, run_dispatch, run_combine, run_cross_entropy, run_binary_cross_entropy,
-    run_kl, run_softplus, run_load_balance, run_aux;
+    run_kl, run_load_balance, run_aux;
 
 /* emit.c */
 ExprValue tensor_of(Elaboration *e, ValueId id, Span at);

@@ -15,6 +15,9 @@
     CASE(o, #o " " #filling " " #__VA_ARGS__, operands, (REAL(__VA_ARGS__)), REF(map),             \
          .tolerance = error)
 #define MAP1(o, fill, error, ...) MAP(o, fill, error, (FILLED(fill, __VA_ARGS__)), __VA_ARGS__)
+#define F32_MAP1(o, fill, error, ...)                                                              \
+    CASE(o, #o " " #fill " " #__VA_ARGS__, (FILLED(fill, __VA_ARGS__)), (F32(__VA_ARGS__)),        \
+         REF(map), .tolerance = error)
 #define MAP2(o, fill, error, a, b, ...)                                                            \
     MAP(o, fill, error, (FILLED_(fill, OPENED a), FILLED_(fill, OPENED b)), __VA_ARGS__)
 #define MAP3(o, fill, error, a, b, c, ...)                                                         \

@@ -66,6 +66,17 @@ TEST(the_largest_gradient_may_be_none) {
     }
 }
 
+TEST(a_sum_of_exponentials_may_be_infinite) {
+    const float inf = INFINITY;
+    const float x[][3] = {{inf, 1, inf}, {-inf, -inf, -inf}, {inf, NAN, 0}, {-inf, NAN, -inf}};
+    for (int k = 0; k < 4; k++) {
+        Tensor sum = tensor(DT_F32, 0, 1);
+        run(OP_logsumexp, none, 1, LIST(tensor_of(3, 0, x[k])), 1, &sum);
+        float got = *(const float *)sum.at;
+        assert_true(k < 2 ? got == x[k][0] : isnan(got));
+    }
+}
+
 /* The angle of position 131071 is as right as that of position 1. */
 TEST(positions_far_away_turn_exactly) {
     enum { T = 1 << 17, h = 6 };

@@ -111,6 +111,7 @@ GRADIENT(exp, exp) { unary(m, OP_exp, (Attrs){0}, DIMS(5, 19)); }
 GRADIENT(abs, abs) { unary(m, OP_abs, (Attrs){0}, DIMS(5, 19)); }
 GRADIENT(sin, sin) { unary(m, OP_sin, (Attrs){0}, DIMS(5, 19)); }
 GRADIENT(cos, cos) { unary(m, OP_cos, (Attrs){0}, DIMS(5, 19)); }
+GRADIENT(softplus, softplus) { unary(m, OP_softplus, (Attrs){0}, DIMS(5, 19)); }
 GRADIENT(log, log) { of_positive(m, OP_log); }
 GRADIENT(sqrt, sqrt) { of_positive(m, OP_sqrt); }
 GRADIENT(rsqrt, rsqrt) { of_positive(m, OP_rsqrt); }

@@ -2,8 +2,10 @@
  * of E.
  *
  * A row is shifted by its largest number; exponentials are added as exponentials.h says. A row that
- * holds a nan, or inf - inf, is nan.
+ * holds a nan, or inf - inf, is nan; logsumexp is inf where the largest is, and -inf where all are.
  */
+#include <math.h>
+
 #include "columns.h"
 #include "exponentials.h"
 #include "kernel.h"
@@ -19,6 +21,15 @@ static void softmax_row(const Operand *x, Result out, int64_t from, int64_t widt
     }
 }
 
+/* Of a row whose largest number, top, is infinite: no other counts, unless one is a nan. */
+static float infinite_sum(const Operand *x, int64_t from, int64_t width, float top) {
+    for (int64_t i = from; i < from + width; i++) {
+        float value = element_load(x->at, x->dtype, i);
+        if (value != value) return value;
+    }
+    return top;
+}
+
 KERNEL(logsumexp) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
@@ -26,7 +37,8 @@ KERNEL(logsumexp) {
     SHARE_OUT(l, x.n * 4, row, out.n) {
         float top = row_top(&x, row * width, width);
         double sum = exp_sum(&x, row * width, width, top, -1, NULL, NULL);
-        ((float *)out.at)[row] = (float)((double)top + log_f64(sum));
+        ((float *)out.at)[row] = isinf(top) ? infinite_sum(&x, row * width, width, top)
+                                            : (float)((double)top + log_f64(sum));
     }
     return 0;
 }

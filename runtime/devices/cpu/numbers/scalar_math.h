@@ -38,6 +38,7 @@ VECTOR_INLINE V16 tanh_of(V16 x) { return v_tanh(x); }
 VECTOR_INLINE V16 sigmoid_of(V16 x) { return v_sigmoid(x); }
 VECTOR_INLINE V16 exp_of(V16 x) { return v_exp(x); }
 VECTOR_INLINE V16 log_of(V16 x) { return v_log(x); }
+VECTOR_INLINE V16 log1p_of(V16 x) { return v_log1p(x); }
 VECTOR_INLINE V16 sqrt_of(V16 x) { return v_sqrt(x); }
 VECTOR_INLINE V16 abs_of(V16 x) { return v_abs(x); }
 VECTOR_INLINE V16 floor_of(V16 x) {

@@ -210,6 +210,12 @@ VECTOR_INLINE V16 v_log(V16 x) {
     return v_select(v_equal(x, v_all(__builtin_inff())) | v_is_nan(x), x, y);
 }
 
+/* ln(1 + x), 0 <= x <= 1: of u = 1 + x, rounded, ln u, and what the rounding has lost of x. */
+VECTOR_INLINE V16 v_log1p(V16 x) {
+    V16 u = 1.0f + x;
+    return v_log(u) + (x - (u - 1.0f)) / u;
+}
+
 /* sin (quarter 0) or cos (quarter 1): x = k pi/2 + r in f64, |r| <= pi/4, then Taylor's series of
  * sin or cos as k says. From an angle of 2^20 on the result is a nan. */
 VECTOR_INLINE V16 v_sin(V16 x, int quarter) {

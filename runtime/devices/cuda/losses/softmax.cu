@@ -53,12 +53,24 @@ KERNEL(softmax) {
     return LAUNCH_ROWS(l, softmax_rows, x.rows, x, output(l, 0));
 }
 
+/* Of a row whose largest number, top, is infinite: no other counts, unless one is a nan. */
+DEVICE float infinite_sum(const Operand &x, int64_t start, float top) {
+    float nans = 0.0f;
+    EACH_EIGHT_OF_LANE(i, x.width) {
+        Eight v = load8(x, start + i, x.width - i);
+        EACH(j) nans += v.x[j] != v.x[j] ? 1.0f : 0.0f;
+    }
+    return warp_sum(nans) > 0.0f ? __uint_as_float(0x7fc00000u) : top;
+}
+
 __global__ void __launch_bounds__(SOFTMAX_THREADS) log_sums_of_rows(Operand x, float *out) {
     begin_kernel();
     int64_t row = MY_ROW;
     if (row >= x.rows) return;
     RowSum of = sum_of_row(x, row * x.width);
-    if (threadIdx.x % WARP == 0) out[row] = (float)((double)of.top + log((double)of.sum));
+    float result = fabsf(of.top) == INFINITY ? infinite_sum(x, row * x.width, of.top)
+                                             : (float)((double)of.top + log((double)of.sum));
+    if (threadIdx.x % WARP == 0) out[row] = result;
 }
 
 KERNEL(logsumexp) {

@@ -40,6 +40,7 @@ DEVICE float silu_of(float x) { return x * sigmoid_of(x); }
 DEVICE float tanh_of(float x) { return tanhf(x); }
 DEVICE float exp_of(float x) { return expf(x); }
 DEVICE float log_of(float x) { return logf(x); }
+DEVICE float log1p_of(float x) { return log1pf(x); }
 DEVICE float sqrt_of(float x) { return sqrtf(x); }
 DEVICE float abs_of(float x) { return fabsf(x); }
 DEVICE float floor_of(float x) { return floorf(x); }
