@@ -28,11 +28,17 @@ static const struct {
     const char *sign;
     int binds;
 } operators[SCALAR_COUNT] = {
-    [SCALAR_add] = {" + ", BINDS_SUM},           [SCALAR_sub] = {" - ", BINDS_SUM},
-    [SCALAR_mul] = {" * ", BINDS_PRODUCT},       [SCALAR_div] = {" / ", BINDS_PRODUCT},
-    [SCALAR_scale] = {" * ", BINDS_PRODUCT},     [SCALAR_power] = {" ** ", BINDS_POWER},
-    [SCALAR_less] = {" < ", BINDS_COMPARISON},   [SCALAR_less_equal] = {" <= ", BINDS_COMPARISON},
-    [SCALAR_equal] = {" == ", BINDS_COMPARISON}, [SCALAR_unequal] = {" != ", BINDS_COMPARISON},
+    [SCALAR_add] = {" + ", BINDS_SUM},
+    [SCALAR_sub] = {" - ", BINDS_SUM},
+    [SCALAR_mul] = {" * ", BINDS_PRODUCT},
+    [SCALAR_div] = {" / ", BINDS_PRODUCT},
+    [SCALAR_scale] = {" * ", BINDS_PRODUCT},
+    [SCALAR_remainder] = {" % ", BINDS_PRODUCT},
+    [SCALAR_power] = {" ** ", BINDS_POWER},
+    [SCALAR_less] = {" < ", BINDS_COMPARISON},
+    [SCALAR_less_equal] = {" <= ", BINDS_COMPARISON},
+    [SCALAR_equal] = {" == ", BINDS_COMPARISON},
+    [SCALAR_unequal] = {" != ", BINDS_COMPARISON},
 };
 
 static void put_value(Writer *w, uint32_t value, int binds);

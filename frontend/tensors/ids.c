@@ -79,30 +79,15 @@ static Interval numbers_div(const Source *s) {
     return r;
 }
 
-static bool is_same(Source a, Source b) {
-    if (a.result == b.result) return true;
-    if (a.op->kind != b.op->kind) return false;
-    if (a.op->kind == OP_constant) return a.op->attr->alpha == b.op->attr->alpha;
-    return a.op->kind == OP_to_float && is_same(operand(&a, 0), operand(&b, 0));
-}
-
-/* b of a - floor(a / b) b, which is how `%` is written; 0: it is something else. */
-static double divisor_of(const Source *s) {
-    Source times = operand(s, 1);
-    if (times.op->kind != OP_mul) return 0;
-    Source whole = operand(&times, 0), by = operand(&times, 1);
-    if (whole.op->kind != OP_floor || by.op->kind != OP_constant) return 0;
-    Source over = operand(&whole, 0);
-    bool remains = over.op->kind == OP_div && is_same(operand(&over, 0), operand(s, 0)) &&
-                   is_same(operand(&over, 1), by);
-    return remains ? by.op->attr->alpha : 0;
-}
 static Interval numbers_sub(const Source *s) {
     Interval a = of_operand(s, 0), b = of_operand(s, 1);
-    double divisor = divisor_of(s);
-    if (divisor == 0) return between(a, b, a.low - b.high, a.high - b.low);
-    bool whole = a.whole && divisor == rint(divisor);
-    double last = divisor - (whole ? copysign(1, divisor) : 0);
+    return between(a, b, a.low - b.high, a.high - b.low);
+}
+static Interval numbers_remainder(const Source *s) {
+    Interval a = of_operand(s, 0), b = of_operand(s, 1);
+    if (!is_constant(&b) || b.low == 0) return any_number;
+    bool whole = a.whole && b.whole;
+    double last = b.low - (whole ? copysign(1, b.low) : 0);
     return (Interval){fmin(last, 0), fmax(last, 0), whole, false};
 }
 
@@ -156,19 +141,20 @@ static Interval numbers_of(Source s) {
     static Interval (*const by_op[OP_COUNT])(const Source *) = {
         [OP_add] = numbers_add,           [OP_sub] = numbers_sub,
         [OP_mul] = numbers_mul,           [OP_scale] = numbers_scale,
-        [OP_div] = numbers_div,           [OP_maximum] = numbers_maximum,
-        [OP_minimum] = numbers_minimum,   [OP_floor] = numbers_floor,
-        [OP_ceil] = numbers_ceil,         [OP_to_int] = numbers_to_int,
-        [OP_to_float] = numbers_all,      [OP_iota] = numbers_iota,
-        [OP_constant] = numbers_constant, [OP_topk] = numbers_places,
-        [OP_less] = numbers_truth,        [OP_less_equal] = numbers_truth,
-        [OP_equal] = numbers_truth,       [OP_unequal] = numbers_truth,
-        [OP_reshape] = numbers_all,       [OP_transpose] = numbers_all,
-        [OP_expand] = numbers_all,        [OP_stop_gradient] = numbers_all,
-        [OP_slice] = numbers_part,        [OP_split] = numbers_part,
-        [OP_stack] = numbers_joined,      [OP_concat] = numbers_joined,
-        [OP_where] = numbers_joined,      [OP_cumsum] = numbers_cumsum,
-        [OP_at_least] = numbers_maximum,  [OP_at_most] = numbers_minimum,
+        [OP_div] = numbers_div,           [OP_remainder] = numbers_remainder,
+        [OP_maximum] = numbers_maximum,   [OP_minimum] = numbers_minimum,
+        [OP_floor] = numbers_floor,       [OP_ceil] = numbers_ceil,
+        [OP_to_int] = numbers_to_int,     [OP_to_float] = numbers_all,
+        [OP_iota] = numbers_iota,         [OP_constant] = numbers_constant,
+        [OP_topk] = numbers_places,       [OP_less] = numbers_truth,
+        [OP_less_equal] = numbers_truth,  [OP_equal] = numbers_truth,
+        [OP_unequal] = numbers_truth,     [OP_reshape] = numbers_all,
+        [OP_transpose] = numbers_all,     [OP_expand] = numbers_all,
+        [OP_stop_gradient] = numbers_all, [OP_slice] = numbers_part,
+        [OP_split] = numbers_part,        [OP_stack] = numbers_joined,
+        [OP_concat] = numbers_joined,     [OP_where] = numbers_joined,
+        [OP_cumsum] = numbers_cumsum,     [OP_at_least] = numbers_maximum,
+        [OP_at_most] = numbers_minimum,
     };
     Interval unknown = any_number;
     unknown.whole = s.g->values.at[s.result].type.dtype == DT_I32;

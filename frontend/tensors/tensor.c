@@ -37,27 +37,17 @@ static OpKind op_of(const char *operator, bool * turned) {
         const char *text;
         OpKind kind;
         bool turned;
-    } ops[] = {{"+", OP_add, false},     {"-", OP_sub, false},        {"*", OP_mul, false},
-               {"/", OP_div, false},     {"<", OP_less, false},       {"<=", OP_less_equal, false},
-               {">", OP_less, true},     {">=", OP_less_equal, true}, {"==", OP_equal, false},
-               {"!=", OP_unequal, false}};
+    } ops[] = {
+        {"+", OP_add, false},         {"-", OP_sub, false},       {"*", OP_mul, false},
+        {"/", OP_div, false},         {"%", OP_remainder, false}, {"<", OP_less, false},
+        {"<=", OP_less_equal, false}, {">", OP_less, true},       {">=", OP_less_equal, true},
+        {"==", OP_equal, false},      {"!=", OP_unequal, false}};
     for (size_t i = 0; i < ARRAY_LEN(ops); i++)
         if (!strcmp(ops[i].text, operator)) {
             *turned = ops[i].turned;
             return ops[i].kind;
         }
     return OP_COUNT;
-}
-
-/* l - floor(l / r) * r, which is also its gradient. A quotient with a factor 1 / r would not be
- * exact where r divides l. */
-static ExprValue tensor_remainder(Scope *s, const Node *e, ExprValue l, ExprValue r) {
-    ExprValue times[2] = {tensor_map(s, OP_div, e->text, e->span, (ExprValue[]){l, r}, 2), r};
-    if (times[0].kind != VALUE_ERROR)
-        times[0] = tensor_map(s, OP_floor, e->text, e->span, times, 1);
-    if (times[0].kind == VALUE_ERROR) return times[0];
-    ExprValue parts[2] = {l, tensor_map(s, OP_mul, e->text, e->span, times, 2)};
-    return tensor_map(s, OP_sub, e->text, e->span, parts, 2);
 }
 
 ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
@@ -86,7 +76,6 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     if (is_scaled(e, &l, &r, &factor))
         return scaled_tensor(s, e, value_is_tensor(&l) ? l : r, factor);
     if (!strcmp(e->text, "**")) return tensor_power(s, e->span, &l, &r);
-    if (!strcmp(e->text, "%")) return tensor_remainder(s, e, l, r);
     if (kind == OP_COUNT)
         return method_fail(
             s, E_not_a_number, e->span,

@@ -26,18 +26,14 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 3 }
   #8 %8: f32[1] = constant {alpha = 2}
   #9 %9: f32[6] = add(%7, %8)
   #10 %10: f32[1] = constant {alpha = 3}
-  #11 %11: f32[6] = div(%9, %10)
-  #12 %12: f32[6] = floor(%11)
-  #13 %13: f32[1] = constant {alpha = 3}
-  #14 %14: f32[6] = mul(%12, %13)
-  #15 %15: f32[6] = sub(%9, %14)
-  #16 %16: f32[4, 6] = to_float(%2)
-  #17 %17: f32[1] = constant {alpha = 0}
-  #18 %18: f32[4, 6] = at_least(%16, %17)
-  #19 %19: f32[1] = constant {alpha = 5}
-  #20 %20: f32[4, 6] = at_most(%18, %19)
-  #21 %21: f32[4, 6] = add(%20, %15)
-  #22 %22: i32[4, 6] = to_int(%21)
+  #11 %11: f32[6] = remainder(%9, %10)
+  #12 %12: f32[4, 6] = to_float(%2)
+  #13 %13: f32[1] = constant {alpha = 0}
+  #14 %14: f32[4, 6] = at_least(%12, %13)
+  #15 %15: f32[1] = constant {alpha = 5}
+  #16 %16: f32[4, 6] = at_most(%14, %15)
+  #17 %17: f32[4, 6] = add(%16, %11)
+  #18 %18: i32[4, 6] = to_int(%17)
 error[E0204]: `gather` takes integers
   = help: these can be fractions: write gather(table, int(ids)); an id that the table does not have ends the run
 ==== exit 1

@@ -10,10 +10,10 @@ model = N
 data { train = synthetic_tokens(vocab = 256); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1 }
 ==== out
-  #16 %16: i32[4, 8] = to_int(%15) !forward - 3:1:12-1:54
-  #17 %17: i64[24], %18: f32[4, 8] = cross_entropy(%7, %16)
-  #35 %35: i32[4, 8] = to_int(%34) !forward - 3:1:12-1:54
-  #36 %36: i64[24], %37: f32[4, 8] = cross_entropy(%26, %35)
+  #11 %11: i32[4, 8] = to_int(%10) !forward - 3:1:12-1:54
+  #12 %12: i64[24], %13: f32[4, 8] = cross_entropy(%7, %11)
+  #25 %25: i32[4, 8] = to_int(%24) !forward - 3:1:12-1:54
+  #26 %26: i64[24], %27: f32[4, 8] = cross_entropy(%21, %25)
   #11 %11: i32[4, 8] = to_int(%10) !forward - 3:1:41-1:57
   #12 %12: i64[24], %13: f32[4, 8] = cross_entropy(%7, %11)
   #25 %25: i32[4, 8] = to_int(%24) !forward - 3:1:41-1:57

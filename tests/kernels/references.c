@@ -405,6 +405,8 @@ static double of_three(OpKind op, double a, double b, double c) {
     case OP_cos: return cos(a);
     case OP_softplus: return fmax(a, 0) + log1p(exp(-fabs(a)));
     case OP_softplus_grad: return a / (1 + exp(-b));
+    case OP_remainder: return a - floor(a / b) * b;
+    case OP_remainder_grad: return -a * (floor(b / c) + 0 * fmod(b, c));
     case OP_keep: return b != 0 ? a : 0;
     case OP_drop: return b != 0 ? 0 : a;
     case OP_div_grad: return -a * b / c;

@@ -116,6 +116,11 @@ GRADIENT(log, log) { of_positive(m, OP_log); }
 GRADIENT(sqrt, sqrt) { of_positive(m, OP_sqrt); }
 GRADIENT(rsqrt, rsqrt) { of_positive(m, OP_rsqrt); }
 
+GRADIENT(remainder, remainder) {
+    ValueId x = input(m, DIMS(5, 19));
+    loss(m, apply(m, OP_remainder, (Attrs){0}, OPERANDS(x, positive(m, DIMS(19)))));
+}
+
 /* Each broadcasts over the other, in the middle and at the ends. */
 static void crossed(Model *m, OpKind kind) {
     ValueId a = input(m, DIMS(2, 1, 5)), b = input(m, DIMS(3, 1));

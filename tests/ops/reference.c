@@ -163,6 +163,7 @@ static const Reference references[OP_COUNT] = {
     [OP_sin] = ref_map,
     [OP_cos] = ref_map,
     [OP_softplus] = ref_map,
+    [OP_remainder] = ref_map,
     [OP_constant] = ref_constant,
     [OP_stop_gradient] = ref_copy,
     [OP_sum] = ref_sum_to,

@@ -54,6 +54,14 @@ VECTOR_INLINE V16 ceil_of(V16 x) {
 VECTOR_INLINE V16 sin_of(V16 x) { return v_sin(x, 0); }
 VECTOR_INLINE V16 cos_of(V16 x) { return v_sin(x, 1); }
 
+/* fmod is exact; where its sign is not that of y, one y more is. */
+VECTOR_INLINE V16 remainder_of(V16 x, V16 y) {
+    V16 r, zero = v_all(0.0f);
+    for (int i = 0; i < LANES; i++) r[i] = __builtin_fmodf(x[i], y[i]);
+    I16 turns = (v_less(r, zero) & v_less(zero, y)) | (v_less(zero, r) & v_less(y, zero));
+    return v_select(turns, r + y, r);
+}
+
 /* In f64, lane by lane: of a negative x the sign follows from y, if that is an integer. */
 VECTOR_INLINE V16 power_of(V16 x, V16 y) {
     V16 r;

@@ -45,6 +45,11 @@ DEVICE float sqrt_of(float x) { return sqrtf(x); }
 DEVICE float abs_of(float x) { return fabsf(x); }
 DEVICE float floor_of(float x) { return floorf(x); }
 DEVICE float ceil_of(float x) { return ceilf(x); }
+/* fmodf is exact; where its sign is not that of y, one y more is. */
+DEVICE float remainder_of(float x, float y) {
+    float r = fmodf(x, y);
+    return (r < 0.0f && 0.0f < y) || (0.0f < r && y < 0.0f) ? r + y : r;
+}
 DEVICE float power_of(float x, float y) { return powf(x, y); }
 
 /* sin (quarter 0) or cos (quarter 1), as on the cpu: CUDA's own keep a table in local memory. */
