@@ -44,7 +44,8 @@ static bool *trainable_values(const Graph *g, const Program *p) {
         }
         if (!grad_flows_back(op->kind)) continue;
         bool any = false;
-        for (uint32_t j = 0; j < op->n_in; j++) any |= needs[op->in[j]];
+        for (uint32_t j = 0; j < op->n_in; j++)
+            any |= needs[op->in[j]] && grad_reaches(op->kind, j);
         for (uint32_t j = 0; j < carriers(op); j++) needs[op->out + j] = any;
     }
     return needs;
@@ -64,7 +65,7 @@ static bool *count_contributions(Grad *c, const Program *p) {
         for (uint32_t j = 0; j < carriers(op); j++)
             on_way[i] |= reached[op->out + j] && needs[op->out + j];
         for (uint32_t j = 0; on_way[i] && j < op->n_in; j++) {
-            if (!needs[op->in[j]]) continue;
+            if (!needs[op->in[j]] || !grad_reaches(op->kind, j)) continue;
             reached[op->in[j]] = true;
             c->sums[op->in[j]].missing++;
         }

@@ -24,7 +24,8 @@ typedef struct Grad {
 } Grad;
 
 /* grad_rules.c */
-bool grad_flows_back(OpKind op); /* has it a rule? */
+bool grad_flows_back(OpKind op);          /* has it a rule? */
+bool grad_reaches(OpKind op, uint32_t j); /* does the rule name operand j? */
 /* Runs the op's rule. dy: by result, NO_VALUE where no gradient arrived; of a loss, all of them. */
 void grad_run(Grad *c, const Op *op, const ValueId *dy);
 

@@ -30,6 +30,15 @@ static const char *const texts[OP_COUNT] = {
 
 bool grad_flows_back(OpKind op) { return *texts[op] != 0; }
 
+bool grad_reaches(OpKind op, uint32_t j) {
+    const Signature *own = op_signature(op);
+    for (const char *at = texts[op]; *at; at += strcspn(at, ";"), at += *at ? 2 : 0) do {
+            int k = signature_find(own, text_take_name(&at).at);
+            if (k >= 0 && (own->in[k].many ? j >= (uint32_t)k : j == (uint32_t)k)) return true;
+        } while (text_take(&at, ", "));
+    return false;
+}
+
 typedef struct GradStep {
     Grad *c;
     const Op *op;
