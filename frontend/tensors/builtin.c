@@ -67,6 +67,11 @@ static ExprValue run_linear(const BuiltinCall *c) {
     return expert ? experts_linear(c) : run_op(c);
 }
 
+static ExprValue run_int(const BuiltinCall *c) {
+    keep_integers(c->s, call_operand(c, "x"));
+    return run_op(c);
+}
+
 static ExprValue refuse_gather(const BuiltinCall *c, const ExprValue *at, const char *problem,
                                const char *help) {
     return method_fail(c->s, E_arguments, at->span.file ? at->span : c->at, help, "%s", problem);

@@ -4,13 +4,17 @@
  * consists of integers, and can serve as ids for `gather`, masks and documents without int(..). The
  * range of a result follows from those of its operands; it is exact if one counted value passes
  * through monotonic functions only, such as iota(T) + 2. Kernels check ids all the same.
+ *
+ * Under bf16 and f16, what is computed from integers alone stays in f32, but a comparison of
+ * activations is in their dtype, and so would be ids that it selects. Where integers are read, op
+ * widen takes such results to f32 on the way.
  */
 #include <math.h>
 #include <string.h>
 
 #include "operations.h"
 
-/* How many ops deep the search goes: each op has up to three operands. */
+/* How many ops deep a search goes: each op has up to three operands. */
 enum { DEPTH = 16 };
 
 /* Where all elements of a value lie: in [low, high]. whole: all are integers; exact: low and high
@@ -137,35 +141,95 @@ static Interval numbers_joined(const Source *s) {
     return a;
 }
 
+static Interval (*const by_op[OP_COUNT])(const Source *) = {
+    [OP_add] = numbers_add,           [OP_sub] = numbers_sub,
+    [OP_mul] = numbers_mul,           [OP_scale] = numbers_scale,
+    [OP_div] = numbers_div,           [OP_remainder] = numbers_remainder,
+    [OP_maximum] = numbers_maximum,   [OP_minimum] = numbers_minimum,
+    [OP_floor] = numbers_floor,       [OP_ceil] = numbers_ceil,
+    [OP_to_int] = numbers_to_int,     [OP_to_float] = numbers_all,
+    [OP_iota] = numbers_iota,         [OP_constant] = numbers_constant,
+    [OP_topk] = numbers_places,       [OP_less] = numbers_truth,
+    [OP_less_equal] = numbers_truth,  [OP_equal] = numbers_truth,
+    [OP_unequal] = numbers_truth,     [OP_reshape] = numbers_all,
+    [OP_transpose] = numbers_all,     [OP_expand] = numbers_all,
+    [OP_stop_gradient] = numbers_all, [OP_slice] = numbers_part,
+    [OP_split] = numbers_part,        [OP_stack] = numbers_joined,
+    [OP_concat] = numbers_joined,     [OP_where] = numbers_joined,
+    [OP_cumsum] = numbers_cumsum,     [OP_at_least] = numbers_maximum,
+    [OP_at_most] = numbers_minimum,   [OP_widen] = numbers_all,
+};
+
 static Interval numbers_of(Source s) {
-    static Interval (*const by_op[OP_COUNT])(const Source *) = {
-        [OP_add] = numbers_add,           [OP_sub] = numbers_sub,
-        [OP_mul] = numbers_mul,           [OP_scale] = numbers_scale,
-        [OP_div] = numbers_div,           [OP_remainder] = numbers_remainder,
-        [OP_maximum] = numbers_maximum,   [OP_minimum] = numbers_minimum,
-        [OP_floor] = numbers_floor,       [OP_ceil] = numbers_ceil,
-        [OP_to_int] = numbers_to_int,     [OP_to_float] = numbers_all,
-        [OP_iota] = numbers_iota,         [OP_constant] = numbers_constant,
-        [OP_topk] = numbers_places,       [OP_less] = numbers_truth,
-        [OP_less_equal] = numbers_truth,  [OP_equal] = numbers_truth,
-        [OP_unequal] = numbers_truth,     [OP_reshape] = numbers_all,
-        [OP_transpose] = numbers_all,     [OP_expand] = numbers_all,
-        [OP_stop_gradient] = numbers_all, [OP_slice] = numbers_part,
-        [OP_split] = numbers_part,        [OP_stack] = numbers_joined,
-        [OP_concat] = numbers_joined,     [OP_where] = numbers_joined,
-        [OP_cumsum] = numbers_cumsum,     [OP_at_least] = numbers_maximum,
-        [OP_at_most] = numbers_minimum,
-    };
     Interval unknown = any_number;
     unknown.whole = s.g->values.at[s.result].type.dtype == DT_I32;
     return s.depth > 0 && by_op[s.op->kind] ? by_op[s.op->kind](&s) : unknown;
 }
+
+/* ---- integers in f32 */
+
+static bool decides(const Source *s, uint32_t i) { return s->op->kind == OP_where && i == 0; }
+
+/* Is the value in f32 under any precision, since it is made of integers and numbers alone?
+ * by_widen: or can it be, where what is whole or decides is widened? */
+static bool is_wide(Source s, bool by_widen) {
+    OpKind op = s.op->kind;
+    if (s.g->values.at[s.result].type.dtype == DT_I32 || op == OP_widen) return true;
+    if (by_widen && numbers_of(s).whole) return true;
+    bool reduces = op == OP_sum || op == OP_max || op == OP_min;
+    if (s.depth <= 0 || (!by_op[op] && !reduces)) return false;
+    for (uint32_t i = 0; i < s.op->n_in; i++)
+        if (!(by_widen && decides(&s, i)) && !is_wide(operand(&s, i), by_widen)) return false;
+    return true;
+}
+
+/* Operand i of the op in f32. */
+static void widen_operand(Elaboration *e, OpId op, uint32_t i) {
+    Graph *g = e->graph;
+    Program *p = &g->programs.at[e->build.program];
+    Builder b = e->build;
+    ValueId v = g->ops.at[op].in[i];
+    builder_like(&b, value_maker(g, v));
+    OpId widen = op_emit_apart(&b, OP_widen, NULL, 1, &v, NULL);
+    g->ops.at[op].in[i] = g->ops.at[widen].out;
+    vec_push(g->arena, &p->ops, widen);
+    uint32_t at = p->ops.n - 1;
+    for (; at > 0 && p->ops.at[at - 1] != op; at--) p->ops.at[at] = p->ops.at[at - 1];
+    CHECK(at > 0);
+    p->ops.at[at] = op;
+    p->ops.at[at - 1] = widen;
+    e->samples.n_ops = 0; /* their places have changed */
+}
+
+/* Makes v f32 under any precision; is_wide(v, true). */
+static void widen_sources(Elaboration *e, ValueId v, int depth) {
+    const Graph *g = e->graph;
+    OpId op = g->values.at[v].def;
+    for (uint32_t i = 0; i < g->ops.at[op].n_in; i++) {
+        Source all = source_of(g, v, depth), s = operand(&all, i);
+        if (is_wide(s, false)) continue;
+        if (is_wide(s, true)) widen_sources(e, s.result, s.depth);
+        all = source_of(g, v, depth); /* tables move as they grow */
+        s = operand(&all, i);
+        if (!is_wide(s, false) && (decides(&all, i) || numbers_of(s).whole))
+            widen_operand(e, op, i);
+    }
+}
+
+void keep_integers(Scope *s, const ExprValue *v) {
+    if (v->kind != VALUE_TENSOR || !type_is_float(&v->type)) return;
+    Elaboration *e = s->elaboration;
+    if (is_wide(source_of(e->graph, v->tensor, DEPTH), true)) widen_sources(e, v->tensor, DEPTH);
+}
+
+bool is_wide_value(const Graph *g, ValueId v) { return is_wide(source_of(g, v, DEPTH), false); }
 
 ExprValue ids_of(Scope *s, const ExprValue *v, Span at) {
     ExprValue to = *v;
     if (v->kind != VALUE_TENSOR || !type_is_float(&v->type) ||
         !numbers_of(source_of(s->elaboration->graph, v->tensor, DEPTH)).whole)
         return *v;
+    keep_integers(s, v);
     to.type.dtype = DT_I32;
     return emit_like(s, OP_to_int, at, *v, &to);
 }

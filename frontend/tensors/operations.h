@@ -45,6 +45,10 @@ ExprValue call_result(const BuiltinCall *c, const ExprValue *first, uint32_t j);
 /* ids.c */
 /* v as integers, if it is f32 of which only integers are known to come; else v. */
 ExprValue ids_of(Scope *s, const ExprValue *v, Span at);
+/* Keeps v, which is to become integers, in f32 if it is computed from integers. */
+void keep_integers(Scope *s, const ExprValue *v);
+/* Is the value in f32 under any precision, since it is made of integers and numbers alone? */
+bool is_wide_value(const Graph *g, ValueId v);
 /* The operand as such; an error if fractions could come. */
 ExprValue operand_of_ids(const BuiltinCall *c, const char *name);
 /* True after an error: some of these ids surely have no entry along that axis of the table. */

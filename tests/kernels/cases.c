@@ -64,6 +64,7 @@ const Case cases[] = {
          REF(to_int), .tolerance = 0),
     CASE(to_float, "to_float", (IN(DT_I32, IDS, 3, 37)), (F32(3, 37)), REF(to_float),
          .limit = 1 << 20, .tolerance = 0),
+    CASE(widen, "widen", (NORMAL(5, 101)), (F32(5, 101)), REF(map), .tolerance = 0),
     MAP2(add, NORMAL, 1e-6, (3, 1, 37), (5, 1), 3, 5, 37),
     MAP2(add, NORMAL, 1e-6, (37), (3, 5, 37), 3, 5, 37),
     MAP2(sub, NORMAL, 1e-6, (1, 5, 1, 3), (2, 5, 7, 1), 2, 5, 7, 3),

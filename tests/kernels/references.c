@@ -393,7 +393,8 @@ static double of_three(OpKind op, double a, double b, double c) {
     case OP_equal: return a == b;
     case OP_unequal: return a != b;
     case OP_where: return a != 0 ? b : c;
-    case OP_expand: return a;
+    case OP_expand:
+    case OP_widen: return a;
     case OP_exp: return exp(a);
     case OP_log: return log(a);
     case OP_sqrt: return sqrt(a);

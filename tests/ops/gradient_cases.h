@@ -108,6 +108,7 @@ static void of_positive(Model *m, OpKind kind) {
     loss(m, apply(m, kind, (Attrs){0}, OPERANDS(positive(m, DIMS(5, 19)))));
 }
 GRADIENT(exp, exp) { unary(m, OP_exp, (Attrs){0}, DIMS(5, 19)); }
+GRADIENT(widen, widen) { unary(m, OP_widen, (Attrs){0}, DIMS(5, 19)); }
 GRADIENT(abs, abs) { unary(m, OP_abs, (Attrs){0}, DIMS(5, 19)); }
 GRADIENT(sin, sin) { unary(m, OP_sin, (Attrs){0}, DIMS(5, 19)); }
 GRADIENT(cos, cos) { unary(m, OP_cos, (Attrs){0}, DIMS(5, 19)); }

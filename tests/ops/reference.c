@@ -159,6 +159,7 @@ static const Reference references[OP_COUNT] = {
     [OP_rsqrt] = ref_map,
     [OP_abs] = ref_map,
     [OP_floor] = ref_map,
+    [OP_widen] = ref_map,
     [OP_ceil] = ref_map,
     [OP_sin] = ref_map,
     [OP_cos] = ref_map,
