@@ -2,7 +2,8 @@
  *
  * With `each = true` they return the values before the mean, one for each target, row or element,
  * so that the model can weight them. What is not an op of its own is built from others here;
- * logsumexp is in f32 whatever its operand's dtype, and so is all that is computed from it.
+ * logsumexp is in f32 whatever its operand's dtype, and so is all that is computed from it: what
+ * else that reads is widened, since rounding shows where large numbers cancel.
  */
 #include <string.h>
 
@@ -17,6 +18,15 @@ static ExprValue mean_or_each(const BuiltinCall *c, ExprValue v) {
 static ExprValue map2(const BuiltinCall *c, OpKind kind, ExprValue x, ExprValue y) {
     if (x.kind == VALUE_ERROR || y.kind == VALUE_ERROR) return value_error(c->at);
     return tensor_map(c->s, kind, c->info->name, c->at, (ExprValue[]){x, y}, 2);
+}
+
+/* x in f32. */
+static ExprValue wide(const BuiltinCall *c, ExprValue x) {
+    const Graph *g = c->s->elaboration->graph;
+    if (!value_is_tensor(&x) || !type_is_float(&x.type) ||
+        (x.kind == VALUE_TENSOR && is_wide_value(g, x.tensor)))
+        return x;
+    return call_op(c, OP_widen, &(Attrs){0}, &x, 1);
 }
 
 /* The last axis, of size 1, left out. */
@@ -44,7 +54,7 @@ static ExprValue softplus(const BuiltinCall *c, ExprValue x) {
 
 /* t softplus(-x) + (1 - t) softplus(x): no large numbers cancel. */
 ExprValue run_binary_cross_entropy(const BuiltinCall *c) {
-    ExprValue x = *call_operand(c, "logits"), t = *call_operand(c, "targets");
+    ExprValue x = *call_operand(c, "logits"), t = wide(c, *call_operand(c, "targets"));
     ExprValue one = value_int(c->at, 1), zero = value_int(c->at, 0);
     ExprValue less = map2(c, OP_sub, zero, x);
     if (less.kind == VALUE_ERROR) return less;
@@ -58,8 +68,9 @@ static ExprValue soft_cross_entropy(const BuiltinCall *c, ExprValue x, ExprValue
     if (x.type.rank < 2)
         return method_fail(c->s, E_shape, c->at, "the last axis is that of the classes",
                            "scores and probabilities have at least two axes");
+    p = wide(c, p);
     ExprValue of_all = map2(c, OP_mul, log_sum_exp(c, x), row_sum(c, p));
-    return map2(c, OP_sub, of_all, row_sum(c, map2(c, OP_mul, p, x)));
+    return map2(c, OP_sub, of_all, row_sum(c, map2(c, OP_mul, p, wide(c, x))));
 }
 
 /* Do the targets have one number for each row of scores, not one for each class? */
@@ -85,7 +96,7 @@ ExprValue run_cross_entropy(const BuiltinCall *c) {
 
 /* p log(p) is 0 where p is 0. */
 ExprValue run_kl(const BuiltinCall *c) {
-    ExprValue p = *call_operand(c, "p"), least = value_real(c->at, 1.1754943508222875e-38);
+    ExprValue p = wide(c, *call_operand(c, "p")), least = value_real(c->at, 1.1754943508222875e-38);
     ExprValue positive = map2(c, OP_maximum, p, least);
     if (positive.kind == VALUE_ERROR) return positive;
     ExprValue logs = tensor_map(c->s, OP_log, c->info->name, c->at, &positive, 1);
