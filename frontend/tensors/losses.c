@@ -1,4 +1,4 @@
-/* Functions whose mean over the batch is a loss: cross_entropy, binary_cross_entropy, kl.
+/* Functions whose mean over the batch is a loss: cross_entropy, binary_cross_entropy, kl, mse.
  *
  * With `each = true` they return the values before the mean, one for each target, row or element,
  * so that the model can weight them. What is not an op of its own is built from others here;
@@ -103,4 +103,31 @@ ExprValue run_kl(const BuiltinCall *c) {
     ExprValue cross = soft_cross_entropy(c, *call_operand(c, "logits"), p);
     ExprValue own = row_sum(c, map2(c, OP_mul, p, logs));
     return mean_or_each(c, without_last(c, map2(c, OP_add, own, cross)));
+}
+
+/* Is v a field of the batch, or part of one? It is f32 under any precision. */
+static bool is_data(const Graph *g, ValueId v) {
+    const Op *op = value_maker(g, v);
+    while (op->kind == OP_reshape || op->kind == OP_slice || op->kind == OP_transpose)
+        op = value_maker(g, op->in[0]);
+    return op->kind == OP_field;
+}
+
+/* Op mse gives no gradient to its target: where training changes that, the difference of both has
+ * the target 0. */
+ExprValue run_mse(const BuiltinCall *c) {
+    Elaboration *e = c->s->elaboration;
+    ExprValue in[2] = {*call_operand(c, "x"), *call_operand(c, "target")};
+    if (!type_is_float(&in[1].type) || !type_same_dims(&in[0].type, &in[1].type))
+        return call_unmixed(c, call_op(c, OP_mse, &(Attrs){0}, in, 2));
+    in[1].tensor = tensor_value(c->s, &in[1], c->at);
+    if (is_trained(e, in[1].tensor)) {
+        in[0] = map2(c, OP_sub, wide(c, in[0]), wide(c, in[1]));
+        if (in[0].kind == VALUE_ERROR) return call_failed(c);
+        in[1] = expand_number(c->s, c->at, 0, &in[0]);
+        if (has_batch_axis(c->s, &in[0])) in[1] = with_samples(c->s, in[1]);
+    } else if (!is_data(e->graph, in[1].tensor)) {
+        in[1] = wide(c, in[1]);
+    }
+    return call_unmixed(c, call_op(c, OP_mse, &(Attrs){0}, in, 2));
 }

@@ -17,7 +17,7 @@ typedef struct BuiltinCall {
 typedef ExprValue BuiltinRun(const BuiltinCall *c);
 BuiltinRun run_transpose, run_concat, run_stack, run_split, run_expand, run_matmul, run_cumsum,
     run_attention, run_topk, run_dispatch, run_combine, run_cross_entropy, run_binary_cross_entropy,
-    run_kl, run_load_balance, run_aux;
+    run_kl, run_mse, run_load_balance, run_aux;
 
 /* emit.c */
 ExprValue tensor_of(Elaboration *e, ValueId id, Span at);
@@ -93,6 +93,8 @@ ExprValue gather_along(const BuiltinCall *c, const ExprValue *x, const ExprValue
 ExprValue experts_linear(const BuiltinCall *c);
 
 /* terms.c */
+/* Does training change the value, other than through stop_gradient? */
+bool is_trained(const Elaboration *e, ValueId value);
 /* The sum or mean, by name, of all elements of x, which has samples. */
 ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *x);
 

@@ -117,8 +117,7 @@ ExprValue term_sum(Scope *s, Span at, const ExprValue *l, const ExprValue *r) {
 
 /* ---- weighted means */
 
-/* Does training change the value, other than through stop_gradient? */
-static bool is_trained(const Elaboration *e, ValueId value) {
+bool is_trained(const Elaboration *e, ValueId value) {
     const Graph *g = e->graph;
     const Program *p = &g->programs.at[e->build.program];
     bool *needed = arena_array(e->model->arena, bool, g->values.n);
