@@ -124,6 +124,7 @@ static ExprValue run_dropout(const BuiltinCall *c) {
                            "`dropout` inside experts would depend on the order of their rows");
     if (a.p == 0 || !e->training) return *x;
     a.salt = e->next_salt++;
+    a.shared = !has_batch_axis(c->s, x);
     ExprValue operands[2] = {*x, tensor_of(e, e->step, c->at)};
     return call_op(c, OP_dropout, &a, operands, 2);
 }

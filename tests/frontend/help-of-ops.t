@@ -8,6 +8,7 @@ dropout: zero with probability p, else x / (1 - p); its own gradient
 levels: model train shard comm sched
 attributes:
   salt          integer, at least 0: number of this random op in the model
+  shared        false or true: it has no samples: all ranks and micro-batches drop the same
   p             real from 0 to below 1: probability of dropping an element
 cross_entropy: sum and count of -log softmax(logits)[target] + z lse^2 over targets that are not ignored
 

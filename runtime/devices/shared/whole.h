@@ -10,7 +10,7 @@
  * the whole value does. */
 typedef struct WholeRuns {
     int64_t run, first;
-    int64_t row; /* elements of the whole value for each entry of its first dimension */
+    int64_t row; /* elements of the whole value for each sample; 0: it has no samples */
     int n;
     int64_t count[3 * MAX_RANK], step[3 * MAX_RANK];
 } WholeRuns;
@@ -43,6 +43,7 @@ static inline WholeRuns whole_runs(const Launch *l, uint32_t j) {
         if (p.runs > pair) whole_add(&w, p.runs / pair, p.whole / p.runs * pair * inside);
         inside *= p.whole;
     }
+    if (l->call->attr->shared) w.row = 0;
     w.run = w.count[0];
     for (int k = 1; k < w.n; k++) {
         w.count[k - 1] = w.count[k];

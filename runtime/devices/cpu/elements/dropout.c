@@ -5,9 +5,10 @@
  * high half of e / 4, the op's salt, and the low half of the optimizer step.
  *
  * e is the element's number in the whole run's data: first sample of the call * elements of a
- * sample + place in the sample, of the whole value where ranks share it out. Element e takes word e
- * % 4 and is dropped when that is below p 2^32. So the mask is the same for every number of ranks
- * and micro-batches, however they share out the value. Threads own elements.
+ * sample + place in the sample, of the whole value where ranks share it out. Of a value without
+ * samples (attribute `shared`) it is the place in the value. Element e takes word e % 4 and is
+ * dropped when that is below p 2^32. So the mask is the same for every number of ranks and
+ * micro-batches, however they share out the value. Threads own elements.
  */
 #include "kernel.h"
 #include "vector.h"
