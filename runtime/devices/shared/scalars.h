@@ -38,8 +38,9 @@ static inline StepFactors step_factors(const Attrs *a) {
 }
 
 /* An integer e: the squares of the clipped gradients of a row or a column add up to less than 2^e.
- * `length`: the p-norm of all gradients before clipping by `factor`. It bounds the 2-norm if p <= 2;
- * else the 2-norm of n numbers may be n^(1/2 - 1/p) times as large, and a row has less than 2^32. */
+ * `length`: the p-norm of all gradients before clipping by `factor`. It bounds the 2-norm if p is
+ * at most 2; else the 2-norm of n numbers may be n^(1/2 - 1/p) times as large, and a row has fewer
+ * than 2^32. */
 DEVICE double squares_exponent(double length, double factor, int64_t power) {
     int exponent = 0, spread = power == NORM_INF || power == 3 ? 32 : 0;
     if (!(length > 0.0 && length < 1e300)) return 0.0;
