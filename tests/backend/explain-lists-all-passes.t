@@ -10,5 +10,5 @@ List the passes in the order of the pipeline, each at most once:
     cut, fuse_packed_attention, fuse_gelu, grad, recompute, place, fuse_backward,
     precision, stage, pad, fuse_norm, fuse_loss, wrap, reshard, fuse_elementwise, shard,
     optimizer, comm, fuse_sums, divide, schedule, memory, edges
-Here shard was missing:
-    fsdpc opt --pass=wrap,shard,comm graph.txt
+Here shard and optimizer were missing:
+    fsdpc opt --pass=wrap,shard,optimizer,comm graph.txt

@@ -113,7 +113,8 @@ static void issue(const Call &call, unsigned group) {
               group);
     std::shared_ptr<int> held = emulate_captures(call.stream) ? call.comm->captured : nullptr;
     emulate_give(call.stream, [call, held] {
-        auto r = std::make_shared<Running>(Running{call, call.comm->issued++, held != nullptr, nullptr, {}, {}});
+        auto r = std::make_shared<Running>(
+            Running{call, call.comm->issued++, held != nullptr, nullptr, {}, {}});
         return [r] { return r->poll(); };
     });
 }

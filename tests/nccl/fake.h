@@ -42,9 +42,9 @@ struct Ask {
     uint32_t kind;
     int32_t rank, ranks, dtype, op, root, device, control;
     int32_t recorded; /* a graph issues it */
-    uint64_t number; /* HELLO: communicator; 0 is the one that the unique id stands for */
-    uint64_t count;  /* elements; bytes of a window; color */
-    uint64_t bytes;  /* behind this */
+    uint64_t number;  /* HELLO: communicator; 0 is the one that the unique id stands for */
+    uint64_t count;   /* elements; bytes of a window; color */
+    uint64_t bytes;   /* behind this */
     char host[64];
 };
 struct Answer {
