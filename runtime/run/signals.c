@@ -1,7 +1,8 @@
 /* Signals: the first Ctrl-C asks for the end after this step, a second one ends the process at
  * once. Each kind of signal counts by itself, since launchers send several kinds once each. SIGUSR1
  * only asks. A SIGTERM to all processes of a run comes twice, the second time from the one that
- * started the ranks: repeats within REPEAT_MS do not count. In: the run, whose `end` the handler marks. Out: the line that acknowledges it.
+ * started the ranks: repeats within REPEAT_MS do not count. In: the run, whose `end` the handler
+ * marks. Out: the line that acknowledges it.
  */
 #include <errno.h>
 #include <signal.h>

@@ -6,8 +6,8 @@
 # NEEDS: build:device_cpu.so sanitizer:none
 # TIME: 120
 ==== out
-172
+177
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
-terms of 778 cases: 0 faults
+terms of 786 cases: 0 faults
