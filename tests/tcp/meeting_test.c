@@ -140,6 +140,7 @@ static World *deputy(void) {
     w->link = calloc(RANKS, sizeof *w->link);
     w->polled = calloc(RANKS + STRANGERS + 2, sizeof *w->polled);
     w->look.sign = calloc(RANKS, sizeof *w->look.sign);
+    w->pending = calloc(RANKS, sizeof *w->pending);
     for (int i = 0; i < STRANGERS; i++) w->stranger_link[i].fd = -1;
     for (int r = 0; r < RANKS; r++) w->link[r].fd = -1;
     return w;
