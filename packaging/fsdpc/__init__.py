@@ -125,7 +125,8 @@ def _numbers(version):
 def _line(d):
     place = f"{d['file']}:{d['line']}:{d['col']}: " if d["file"] else ""
     notes = "".join(f"\n  note: {n['message']}" for n in d["notes"])
-    return (f"{place}{d['severity']}[{d['code']}]: {d['message']}{notes}" +
+    code = f"[{d['code']}]" if d["code"] else ""
+    return (f"{place}{d['severity']}{code}: {d['message']}{notes}" +
             (f"\n  help: {d['help']}" if d["help"] else ""))
 
 

@@ -21,6 +21,6 @@ data  { train = text("a.txt"); length = 16 }
 train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 5; optimizer = adamw(lr = 0.1) }
 shard { mesh = (dp = 2); unit = Layer }
 ==== err
-error[E0510]: q: the plan should have 125952 bytes, but the file has 3000
+error[E0510]: q: the plan should have 127456 bytes, but the file has 3000
 
 ==== exit 3

@@ -14,7 +14,7 @@
 1
 nothing is written
 ==== err
-error[E0515]: cut.json: not JSON in line 1: premature end of input near '"ar'
+error[E0515]: cut.json: not JSON in line 1: premature end of input near '"instructio'
   = help: the run may have been interrupted while it wrote the trace
 
 error[E0515]: none.json: the trace has no instructions

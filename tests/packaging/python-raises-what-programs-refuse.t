@@ -53,7 +53,7 @@ attempt(lambda: fsdpc.compile("gpt.fsd"))
 2 error[E0110]: cannot read none.fsd: No such file or directory [('E0110', None, 0)]
 1 error[E0502]: `fsdpc compile` has no option `--colour`
   help: fsdpc compile --help lists them [('E0502', None, 0)]
-2 error: cannot read none.bin: No such file or directory []
+2 error: cannot read none.bin: No such file or directory [(None, None, 0)]
 2 error: cannot open nowhere: No such file or directory []
 -s:1:12: warning[W0302]: train.accumulate = 1: hold has no effect
 run() takes no log: it yields the lines of --log
