@@ -186,10 +186,9 @@ static void hold_for_saves(Rank *r, uint32_t n) {
     rank_writes(r, false);
 }
 
-/* By what ranks have agreed on: where one of them still writes, no rank's files count as written.
- */
+/* By what ranks have agreed on, whatever this one has written since. */
 static bool program_holds(const Rank *r, uint32_t program) {
-    return r->saves->holds[program] && r->checkpoint->phase == SAVE_WRITES;
+    return r->saves->holds[program] && r->checkpoint->phase == SAVE_WRITES && r->checkpoint->holds;
 }
 
 /* ---- life */

@@ -351,10 +351,14 @@ static bool is_at_work(const Rank *r) { return r->checkpoint && r->checkpoint->p
 
 int saver_poll(Rank *r) {
     CheckpointInFlight *g = r->checkpoint;
+    const SaveStream *s = r->saves;
+    enum { WRITES = 1, HOLDS }; /* also holds instructions back */
     uint64_t busy = 0;
     if (!is_at_work(r)) return 0;
     g->since = monotonic_seconds();
-    int code = rank_agree(r, worker_runs(r->saves->thread), &busy);
+    uint64_t mine = worker_runs(s->thread) ? (atomic_load(&s->over) < s->n ? HOLDS : WRITES) : 0;
+    int code = rank_agree(r, mine, &busy);
+    g->holds = busy == HOLDS;
     if (!code && !busy) code = continue_checkpoint(r);
     g->stalled += monotonic_seconds() - g->since;
     return code;
@@ -400,6 +404,7 @@ int saver_begin(Rank *r, const SaveMoment *m) {
         return 0;
     }
     g->phase = SAVE_WRITES;
+    g->holds = true;
     save_stream_write(r, write_files);
     g->stalled = monotonic_seconds() - begun;
     return 0;

@@ -34,6 +34,7 @@ struct CheckpointInFlight {
     double begun, since, stalled; /* seconds; since: when the rank's own thread began to wait */
     double ended;       /* when it got its name; 0: it has none, or the rank is not rank 0 */
     uint64_t *words;    /* a bucket of the hashes of all ranks */
+    bool holds;         /* may instructions wait for saves of some rank? All ranks agree. */
     bool explained;     /* this rank printed why it failed */
     uint64_t run_id;    /* in names of the run's checkpoints */
     int64_t saved_step; /* of the newest checkpoint, -1 = none */
