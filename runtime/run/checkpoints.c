@@ -57,11 +57,11 @@ static int check_max_file(const Run *run) {
                      "--max-file needs --save FOLDER/, or checkpoints of --checkpoint-form full");
 }
 
-/* A step that was done before the checkpoint. Of a run that was started again, an earlier attempt
- * has written it. */
+/* A step that was done before the checkpoint. Of a run that was started again, with the same
+ * command or by --restarts, an earlier attempt has written it. */
 static int check_dump_step(const Run *run) {
     int64_t step = run->options->dump_step, first = run->steps.first;
-    if (step < 0 || step >= first || attempt_is_restart()) return 0;
+    if (step < 0 || step >= first || attempt_is_restart() || run->options->or_start) return 0;
     return say_error(EXIT_USER,
                      "--dump-grads %lld: the run continues from step %lld\n"
                      "help: name a step from %lld on, or resume from an earlier checkpoint",
