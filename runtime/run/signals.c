@@ -27,10 +27,9 @@ static void on_signal(int signal_number) {
     errno = number;
     if (signal_number == SIGTERM && !again) atomic_store(&signalled->end.told_to_end, 1);
     if (signal_number == SIGUSR1) return;
-    if (!atomic_exchange(&came[signal_number], true)) {
-        if (signal_number == SIGTERM) atomic_store(&asked_ms, monotonic_ms());
-        return;
-    }
+    int64_t never = 0; /* the time comes first: the repeat may come to another thread */
+    if (signal_number == SIGTERM) atomic_compare_exchange_strong(&asked_ms, &never, monotonic_ms());
+    if (!atomic_exchange(&came[signal_number], true)) return;
     if (signal_number == SIGTERM && monotonic_ms() - atomic_load(&asked_ms) < REPEAT_MS) return;
     writer_remove_unfinished();
     signal(signal_number, SIG_DFL);
