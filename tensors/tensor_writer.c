@@ -370,6 +370,7 @@ static void put_back(const TensorWriter *w, const char **text) {
     for (uint32_t i = 0; i < w->n_piece; i++) put_old_back(w, w->piece[i].name);
     put_old_back(w, INDEX_FILE);
     put_old_back(w, WEIGHTS_FILE);
+    sync_folder(w->target.file);
 }
 
 static bool same_contents(const char *a, const char *b) {
@@ -437,7 +438,10 @@ static int publish_folder(TensorWriter *w, char *error) {
     if (!w->target.exists) return give_name(w, w->temporary, error);
     char *safe = arena_printf(paths, "%s/kept-%llu", w->target.file, w->number);
     int code = rename(w->temporary, safe) ? report_failure(w, error, "write", errno) : 0;
-    if (!code) {
+    if (code) { /* under a name that the next save does not remove */
+        safe = arena_printf(paths, "%s.kept-%llu", w->target.file, w->number);
+        if (!rename(w->temporary, safe)) w->temporary = safe;
+    } else {
         w->temporary = safe;
         code = fill_folder(w, error);
     }
