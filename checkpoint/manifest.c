@@ -446,7 +446,8 @@ static void read_settings(ManifestReader *p, json_t *o) {
 static LossScale read_loss_scale(ManifestReader *p, const json_t *o) {
     const json_t *scale = json_object_get(o, "loss_scale"), *of = scale ? scale : o;
     LossScale x = {0};
-    if (json_object_get(of, "skipped")) x.skipped = read_integer(p, of, "skipped", 0, p->c->step);
+    if (scale || json_object_get(of, "skipped"))
+        x.skipped = read_integer(p, of, "skipped", 0, p->c->step);
     if (!scale) return x;
     x.scale = number(scale, "scale");
     x.good = read_integer(p, scale, "good", 0, MOST_COUNT);
