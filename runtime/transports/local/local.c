@@ -71,6 +71,7 @@ static bool is_working(const LocalMember *m, Watched *last) {
     if (!p) p = &none;
     Watched now = {.beats = atomic_load(&p->beats) + atomic_load(&m->collectives),
                    .clock = atomic_load(&p->clock),
+                   .all_ns = last->all_ns,
                    .seen = true};
     now.cpu_ns = cpu_time(now.clock);
     int64_t used = now.cpu_ns - last->cpu_ns;
@@ -88,7 +89,9 @@ static bool is_working(const LocalMember *m, Watched *last) {
 static bool others_work(const Seat *s, Watched *last) {
     const LocalWorld *w = s->c->o.shared;
     int32_t ranks = s->c->o.ranks;
-    int64_t now = cpu_time(CLOCK_PROCESS_CPUTIME_ID), used = now - last->all_ns;
+    int64_t now = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
+    if (!last->all_ns) last->all_ns = now;
+    int64_t used = now - last->all_ns;
     bool works = used >= (int64_t)(last->idle + 1) * (2 * WORK_NS + ranks * (WORK_NS / 20));
     for (int32_t r = 0; r < ranks && !works; r++) {
         const Pulse *p = atomic_load_explicit(&w->member[r].pulse, memory_order_acquire);
