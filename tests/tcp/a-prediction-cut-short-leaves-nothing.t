@@ -5,7 +5,7 @@
 ==== cut.sh
 cut() {
     LD_PRELOAD=CRASH.so CRASH_IN=out.npy CRASH_SLEEP=200 FSDP -q --transport tcp -n 2 --load w --predict out.npy p > /dev/null 2>&1 & run=$!
-    until [ -s out.npy.* ]; do sleep 0.1; done
+    until [ -s out.npy.* ] || ! kill -0 $run; do sleep 0.1; done
     kill -9 $(pgrep -P $run | $1 -n 1); wait $run; echo "exit $?"
 }
 ==== toy.fsd
