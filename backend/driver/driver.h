@@ -192,6 +192,7 @@ char *driver_read(Driver *d, const char *name, size_t *size);
 /* false after reporting that -o names a file that was read: by the options, or for the model of f
  * (NULL: there is no model file). */
 bool driver_keeps_files(Driver *d, const Frontend *f);
+bool driver_keeps_file(Driver *d, const char *file); /* the same of one more that was read */
 /* Writes results to stdout; fails with exit code 2 if they cannot be written (for example, a full
  * disk). */
 void driver_print(const void *text, size_t n);

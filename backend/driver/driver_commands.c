@@ -178,12 +178,17 @@ static const char *replaced_file(const Driver *d, const Frontend *f) {
     return NULL;
 }
 
-bool driver_keeps_files(Driver *d, const Frontend *f) {
-    const char *file = replaced_file(d, f);
+static bool keeps(Driver *d, const char *file) {
     if (file)
         driver_mistake(d, E_option_value, "name another file after -o",
                        "`-o %s` would replace %s, which was read", d->options.output, file);
     return !file;
+}
+
+bool driver_keeps_files(Driver *d, const Frontend *f) { return keeps(d, replaced_file(d, f)); }
+
+bool driver_keeps_file(Driver *d, const char *file) {
+    return keeps(d, same_file(file, d->options.output) ? file : NULL);
 }
 
 static char *read_standard_input(Driver *d, size_t *size) {

@@ -20,6 +20,12 @@ static int match_weights(Driver *d, const char *folder, const Plan *plan) {
     if (code) return driver_fault(d, code, E_hf_config, error);
     TensorMatch *match = arena_array(d->arena, TensorMatch, plan->n_params + 1);
     Buf report = {0};
+    for (uint32_t i = 0; i < set.n_file && !code; i++)
+        if (!driver_keeps_file(d, set.file[i].map.path)) code = EXIT_USER;
+    if (code) {
+        tensor_set_close(&set);
+        return code;
+    }
     code = tensors_match(plan, &set, match, &report);
     if (code)
         driver_mistake(d, E_hf_config, "config.json and the weights are of different models",
