@@ -279,7 +279,7 @@ int write_file_atomic(const char *path, const void *bytes, size_t n) {
 void (*environment_failure)(const char *text);
 
 void fail_environment(const char *format, ...) {
-    char text[2048];
+    char text[16384]; /* not allocated: memory may be what is missing */
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

@@ -1,5 +1,5 @@
 # RUN: ! %fsdp-run -n 0 plan.bin && ! %fsdp-run --threads=two plan.bin && ! %fsdp-run --threads 1000 plan.bin && ! %fsdp-run --steps -3 plan.bin && ! %fsdp-run --steps 3000000000 plan.bin && ! %fsdp-run --seed 99999999999999999999 plan.bin && ! %fsdp-run --dump-grads x=f plan.bin && ! %fsdp-run --data train plan.bin && ! %fsdp-run --quiet=1 plan.bin && ! %fsdp-run a b
-# Invalid numbers and pairs are refused, each with what is needed. A number that is too large is told the limit.
+# Invalid numbers and pairs are refused, each with what is needed. If a number is too large, the message names the limit.
 ==== err
 error: -n 0: must be a whole number of at least 1
 help: fsdp-run --help lists the options

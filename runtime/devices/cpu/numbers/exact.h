@@ -19,7 +19,7 @@
 #include "vector.h"
 #include "words.h"
 
-/* Of a block: 512 numbers, in two f64 vectors for each of these. */
+/* Of a block: 512 numbers, each of these in PARTS registers of f64. */
 enum { EXACT_VECTORS = 32, EXACT_NUMBERS = EXACT_VECTORS * LANES, LEVEL_BITS = 44 };
 enum { INFINITE_BITS = 0x7f800000 };
 

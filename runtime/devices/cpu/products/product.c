@@ -99,7 +99,8 @@ static inline void pack_four(float *to, const Panel *x, int64_t i, int64_t width
     for (int r = 0; r < 4; r++) _mm_storeu_ps(to + r * width, row[r]);
 }
 
-/* n vectors of length k from element i on become to[p][lane], lanes being `width` apart. */
+/* n vectors of length k from element i on become to[p][lane], lanes being `width` apart. One of the
+ * strides is 1. */
 static inline __attribute__((always_inline)) void pack_strip(float *restrict to, const Panel *x,
                                                              int64_t i, int64_t n, int64_t k,
                                                              int64_t width) {

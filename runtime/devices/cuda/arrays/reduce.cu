@@ -80,6 +80,7 @@ CUDA_C cudaError_t cuda_code(int *out) {
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
                                    const void *const *from, int n_from, int64_t elements) {
     if (elements == 0) return cudaSuccess;
+    if (n_from > REDUCE_AT_ONCE) return cudaErrorInvalidValue;
     Arrays arrays = {};
     arrays.n = n_from;
     for (int k = 0; k < n_from; k++) arrays.at[k] = from[k];
