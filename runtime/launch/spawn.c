@@ -382,9 +382,6 @@ static int family_code(const Family *f) {
     if (f->first_bad < 0) return code;
     for (int32_t i = 0; i < f->n; i++)
         if (f->child[i].pid == first && child_code(&f->child[i])) return child_code(&f->child[i]);
-    /* Nobody reads what the run prints: it ends as one process does. */
-    int status = f->child[f->first_bad].status;
-    if (!first && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) return 128 + SIGPIPE;
     if (!first) name_first(f);
     return child_code(&f->child[f->first_bad]);
 }

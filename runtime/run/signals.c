@@ -59,8 +59,9 @@ void signals_catch(Run *run) {
     sigaction(SIGTERM, &a, NULL);
     /* The terminal is gone; under nohup the run ignores that. */
     if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
-    /* A log that nobody reads any more is a failed write, not the end of the run. */
-    if (!run->options->generates) signal(SIGPIPE, SIG_IGN);
+    /* A log that nobody reads any more is a failed write, not the end of the run; and a text, where
+     * other processes would take this one for lost. */
+    if (!run->options->generates || run->launch.module) signal(SIGPIPE, SIG_IGN);
     /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
     if (run->launch.module || run->saver) sigaction(SIGUSR1, &a, NULL);
     /* Until now; SIGTERM in ranks that fsdp-run started. */
