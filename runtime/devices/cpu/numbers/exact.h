@@ -167,7 +167,7 @@ VECTOR_INLINE void one_level(ExactSum *s, ExactBlock b, int unit) {
     put_level(s, level, unit);
 }
 
-/* Adds x to the first of two levels, and what that leaves of it to the second. */
+/* What the first of two levels loses of a number goes to the second. */
 VECTOR_INLINE void two_levels(ExactSum *s, ExactBlock b, int unit, int below) {
     DPart first[PARTS], second[PARTS];
     for (int i = 0; i < PARTS; i++) first[i] = level_start(unit), second[i] = level_start(below);

@@ -4,9 +4,9 @@
  * flat shard a rank holds some rows, some of them in part. So a rank sums the squares of its part
  * of every row and column, an all_reduce adds the parts of all ranks, and every rank keeps the
  * means of all of them. The sums are integers, multiples of 2^-94 of a power of two that bounds
- * every one of them (SCALE_SQUARES): they do not depend on the order
- * of additions, so neither on threads nor on where shards begin. Layouts are those of FactorShape
- * (type.h); what has fewer than two axes is a matrix of rows of one element without columns.
+ * every one of them (SCALE_SQUARES): they do not depend on the order of additions, so neither on
+ * threads nor on where shards begin. Layouts are those of FactorShape (type.h); what has fewer than
+ * two axes is a matrix of rows of one element without columns.
  *
  *   factored_sums    of each row, each column, and |p|^2
  *   factored_means   m += (1 - beta2) (mean - m), and the mean over rows
